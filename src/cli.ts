@@ -1,0 +1,161 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { AsyncTokenizer } from './async-tokenizer.ts';
+import { modelSpecs } from './core/model-names.ts';
+import { NativeServer, openLog } from './entry/native-server.ts';
+import { EpptokError } from './errors.ts';
+import { KINDS, type Kind } from './protocol/messages.ts';
+import type { Fault } from './protocol/status.ts';
+import type { TokenizeResult } from './result.ts';
+
+const VERSION = (
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+).version;
+
+interface ModelArguments {
+  readonly model: string[];
+  readonly engine: 'vllm' | 'dynamo';
+  readonly contextLength?: number;
+  readonly threads: number;
+}
+
+interface ServeArguments extends ModelArguments {
+  readonly socket: string;
+  readonly socketGroup?: string;
+  readonly maxQueueCalls: number;
+  readonly maxQueueBytes: number;
+  readonly log: string;
+}
+
+interface EncodeArguments extends ModelArguments {
+  readonly kind: Kind;
+  readonly json?: true;
+  readonly prompt?: true;
+}
+
+const program = new Command('epptok')
+  .description('Exact prompt token ids for LLM gateways.')
+  .version(VERSION)
+  .showHelpAfterError()
+  .addHelpText(
+    'after',
+    `
+Examples:
+  epptok serve --model /models/qwen3 --socket /run/epptok/epptok.sock
+  epptok encode --model /models/qwen3 --kind text hello.txt
+  echo '{"messages":[{"role":"user","content":"Hi"}]}' | epptok encode --model /models/qwen3 --json`,
+  );
+
+withModelOptions(program.command('serve'))
+  .description('Serve token ids to libepptok on a unix socket until SIGTERM or SIGINT.')
+  .requiredOption(
+    '--socket <path>',
+    'where to listen; its directory is made with mode 0700, the socket with 0600',
+  )
+  .option('--socket-group <group>', 'let this group in: directory 0750, socket 0660')
+  .option('--max-queue-calls <n>', 'calls that may wait before BACKPRESSURE', wholeNumber, 1024)
+  .option('--max-queue-bytes <n>', 'bytes that may wait before BACKPRESSURE', wholeNumber, 256 * 1024 * 1024)
+  .option('--log <level>', 'debug, info, warn or error; to standard error, never with prompts in it', 'info')
+  .action(serve);
+
+withModelOptions(program.command('encode'))
+  .description('Print the token ids of one request body, one sequence per line.')
+  .argument('[file]', 'the request body (JSON), or the text itself for kind text; standard input by default')
+  .addOption(
+    new Option('--kind <kind>', 'what the body is; auto tells it by its fields')
+      .choices(KINDS)
+      .default('auto'),
+  )
+  .option('--json', 'print one JSON object: ids, sequences, provenance, model, timings in microseconds')
+  .option('--prompt', 'with --json: the rendered prompt too')
+  .action(encode);
+
+function withModelOptions(command: Command): Command {
+  return command
+    .requiredOption(
+      '--model <[name=]dir>',
+      'model directory with tokenizer.json; repeat it for several models',
+      (value: string, before: string[] = []) => [...before, value],
+    )
+    .option('--threads <n>', 'worker threads; 0: the cores available', wholeNumber, 0)
+    .option('--context-length <n>', "tokens, instead of the model's own", wholeNumber)
+    .addOption(
+      new Option('--engine <name>', 'whose special tokens completions, embeddings and texts get')
+        .choices(['vllm', 'dynamo'])
+        .default('vllm'),
+    );
+}
+
+async function serve(options: ServeArguments): Promise<void> {
+  const log = openLog(options.log);
+  const { engine, contextLength, threads, maxQueueCalls, maxQueueBytes } = options;
+  const server = NativeServer.start({
+    models: modelSpecs(options.model, { engine, ...(contextLength ? { contextLength } : {}) }),
+    threads,
+    maxQueueCalls,
+    maxQueueBytes,
+    socketPath: options.socket,
+    socketGroup: options.socketGroup,
+  });
+  if (!server.ok) die(server.fault);
+  const stop = (signal: string) => {
+    log.info({ signal }, 'stopping');
+    void server.value.stop();
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  log.info({ socket: options.socket, models: options.model.length }, 'listening; loading models');
+  const loaded = await server.value.load();
+  if (!loaded.ok) {
+    await server.value.stop();
+    die(loaded.fault);
+  }
+  log.info('ready');
+  await server.value.ended;
+  await server.value.stop();
+}
+
+async function encode(file: string | undefined, options: EncodeArguments): Promise<void> {
+  const { engine, contextLength, kind } = options;
+  let tokenizer: AsyncTokenizer | undefined;
+  try {
+    const body = readFileSync(file ?? 0);
+    tokenizer = await AsyncTokenizer.create({
+      model: options.model,
+      threads: options.threads || 1,
+      engine,
+      ...(contextLength ? { contextLength } : {}),
+    });
+    const result = await tokenizer.tokenize({ kind, body, prompt: options.prompt ?? false });
+    process.stdout.write(options.json ? `${JSON.stringify(printable(result))}\n` : lines(result));
+    for (const warning of result.warnings ?? []) process.stderr.write(`warning: ${warning}\n`);
+  } catch (error) {
+    if (error instanceof EpptokError) die({ status: error.code, message: error.message });
+    if (error instanceof Error && 'syscall' in error)
+      die({ status: 'INVALID_ARGUMENT', message: error.message });
+    throw error;
+  } finally {
+    await tokenizer?.close();
+  }
+}
+
+function printable(result: TokenizeResult) {
+  return { ...result, ids: [...result.ids], sequences: result.sequences.map((sequence) => [...sequence]) };
+}
+
+function lines(result: TokenizeResult): string {
+  return result.sequences.map((sequence) => `${sequence.join(' ')}\n`).join('');
+}
+
+function wholeNumber(value: string): number {
+  if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(value);
+}
+
+function die({ status, message }: Fault): never {
+  process.stderr.write(`epptok: ${status}: ${message}\n`);
+  process.exit(1);
+}
+
+await program.parseAsync();

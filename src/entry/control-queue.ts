@@ -1,0 +1,36 @@
+import { type Job, type NativeLibrary, NEXT, QUEUES } from '../ffi/native-library.ts';
+import { FrameWriter } from '../protocol/frame.ts';
+import { failure } from '../protocol/messages.ts';
+
+/**
+ * Answers the STATS calls that wait in a native host's control queue. Called from a timer of the thread that has the
+ * numbers; never blocks. False once the host has stopped.
+ */
+export class ControlQueue {
+  readonly #library: NativeLibrary;
+  readonly #host: number;
+  readonly #render: () => Promise<string>;
+  readonly #writer = new FrameWriter();
+  readonly #buffer = new Uint8Array(1024);
+  readonly #job: Job = { ticket: 0n, length: 0, timeoutMs: 0, queue: 0 };
+
+  constructor(library: NativeLibrary, host: number, render: () => Promise<string>) {
+    this.#library = library;
+    this.#host = host;
+    this.#render = render;
+  }
+
+  answerWaiting(): boolean {
+    for (;;) {
+      const found = this.#library.next(this.#host, QUEUES.control, this.#buffer, this.#job, 0);
+      if (found === NEXT.stopped) return false;
+      if (found !== NEXT.job) return true;
+      void this.#answer(this.#job.ticket);
+    }
+  }
+
+  async #answer(ticket: bigint): Promise<void> {
+    const response = { ...failure('OK', ''), text: await this.#render() };
+    this.#library.reply(this.#host, ticket, this.#writer.response(response, 0n));
+  }
+}

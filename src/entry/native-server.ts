@@ -1,0 +1,116 @@
+import { type Logger, pino } from 'pino';
+import type { ModelSpec } from '../core/model.ts';
+import { prepareModels, threadCount } from '../core/runtime.ts';
+import { renderStats } from '../core/stats.ts';
+import { type NativeLibrary, openNativeLibrary } from '../ffi/native-library.ts';
+import { type Fault, fail, type Outcome, STATUS, succeed } from '../protocol/status.ts';
+import { ControlQueue } from './control-queue.ts';
+import { NativeServices } from './native-services.ts';
+
+/** How often the control queue and the parent are looked after. */
+const TICK_MS = 25;
+
+export interface ServerSettings {
+  readonly models: readonly ModelSpec[];
+  /** 0: one per core available. */
+  readonly threads: number;
+  readonly maxQueueCalls: number;
+  readonly maxQueueBytes: number;
+  /** Listen here (sidecar). */
+  readonly socketPath?: string | undefined;
+  readonly socketGroup?: string | undefined;
+  /** Connections arrive on this descriptor, and its end of file ends the server (private child). */
+  readonly controlFd?: number | undefined;
+  /** End when the parent is another process than this one. */
+  readonly parent?: number | undefined;
+}
+
+/** To standard error, from the level in EPPTOK_LOG (default `warn`). Never a prompt, a token id or a body. */
+export function openLog(level = process.env.EPPTOK_LOG ?? 'warn'): Logger {
+  return pino({ name: 'epptok', level }, pino.destination({ fd: 2, sync: true }));
+}
+
+/**
+ * The runtime of other processes: a native host on a socket or a control descriptor, its service threads, and this thread
+ * to look after both. Calls are answered NOT_READY until the models are warm.
+ */
+export class NativeServer {
+  readonly #library: NativeLibrary;
+  readonly #host: number;
+  readonly #settings: ServerSettings;
+  readonly #control: ControlQueue;
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopHost: () => void;
+  #services: NativeServices | undefined;
+  #end!: () => void;
+  /** Resolves when the server has been told to end: by `stop`, by its parent, or by the end of its control descriptor. */
+  readonly ended: Promise<void>;
+
+  private constructor(library: NativeLibrary, host: number, settings: ServerSettings) {
+    this.#library = library;
+    this.#host = host;
+    this.#settings = settings;
+    this.#control = new ControlQueue(library, host, () => this.#renderStats());
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    // Without this, process.exit() would wait for service threads that wait in native code.
+    this.#stopHost = () => library.stop(host);
+    process.on('exit', this.#stopHost);
+  }
+
+  /** Starts to listen. Loading the models is `load`, so that callers are answered meanwhile. */
+  static start(settings: ServerSettings): Outcome<NativeServer> {
+    const library = openNativeLibrary(new URL('.', import.meta.url));
+    if (!library.ok) return library;
+    const host = library.value.startHost(settings);
+    if (!host.ok) return host;
+    return succeed(new NativeServer(library.value, host.value, settings));
+  }
+
+  /** Loads the models and starts the service threads. A failure is what callers are told from then on, too. */
+  async load(): Promise<Outcome<void>> {
+    const prepared = await prepareModels(this.#settings.models, new URL('./worker.js', import.meta.url));
+    if (!prepared.ok) return this.#refuse(prepared.fault);
+    const file = new URL('./service-thread.js', import.meta.url);
+    const threads = threadCount(this.#settings.threads);
+    this.#services = new NativeServices(file, this.#library, this.#host, threads, prepared.value);
+    const ready = await this.#services.ready();
+    if (!ready.ok) return this.#refuse(ready.fault);
+    this.#library.setReady(this.#host, STATUS.OK, '');
+    return ready;
+  }
+
+  /** Answers calls in flight with SHUTTING_DOWN, closes the socket, ends the service threads. Safe to call twice. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#stopHost();
+    process.off('exit', this.#stopHost);
+    this.#end();
+    await this.#services?.close();
+  }
+
+  #refuse(fault: Fault): Outcome<void> {
+    this.#library.setReady(this.#host, STATUS[fault.status], fault.message);
+    return fail(fault.status, fault.message);
+  }
+
+  #tick(): void {
+    const { parent } = this.#settings;
+    const orphaned = parent !== undefined && process.ppid !== parent;
+    if (orphaned || !this.#control.answerWaiting()) this.#end();
+  }
+
+  #renderStats(): Promise<string> {
+    const counters = this.#library.counters(this.#host);
+    return renderStats(this.#services?.stats ?? [], {
+      workers: this.#services?.stats.length ?? 0,
+      workers_busy: counters.runningCalls,
+      worker_restarts: this.#services?.restarts ?? 0,
+      queued_calls: counters.queuedCalls,
+      queued_bytes: counters.queuedBytes,
+      connections: counters.connections,
+    });
+  }
+}

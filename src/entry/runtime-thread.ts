@@ -1,0 +1,128 @@
+import { workerData } from 'node:worker_threads';
+import type { Call } from '../core/dispatcher.ts';
+import { openRuntime, type Runtime, type RuntimeSettings } from '../core/runtime.ts';
+import { renderStats } from '../core/stats.ts';
+import { type NativeLibrary, openNativeLibrary } from '../ffi/native-library.ts';
+import { failure, type Response } from '../protocol/messages.ts';
+import { STATUS } from '../protocol/status.ts';
+import { Latch, STATES } from '../sync/latch.ts';
+import type { FromRuntime, ToRuntime } from '../sync/messages.ts';
+import type { RuntimeSeed } from '../sync/runtime.ts';
+import { ControlQueue } from './control-queue.ts';
+import { NativeServices } from './native-services.ts';
+
+/** How often the heartbeat is raised and the native host is looked after. */
+const BEAT_MS = 25;
+
+/** The native host of this process, once the door has made one. */
+interface NativeHost {
+  readonly library: NativeLibrary;
+  readonly host: number;
+  readonly control: ControlQueue;
+}
+
+/** The secondary runtime: a dispatcher and its pool for a thread that blocks, and the services of its native host. */
+class RuntimeThread {
+  readonly #latch: Latch;
+  readonly #port: RuntimeSeed<RuntimeSettings>['port'];
+  readonly #runtime: Runtime;
+  readonly #calls = new Map<number, Call>();
+  #native: NativeHost | undefined;
+  #services: NativeServices | undefined;
+
+  constructor(seed: RuntimeSeed<RuntimeSettings>, latch: Latch, runtime: Runtime) {
+    this.#latch = latch;
+    this.#port = seed.port;
+    this.#runtime = runtime;
+    this.#port.on('message', (message: ToRuntime) => void this.#receive(message));
+  }
+
+  /** Service threads cost a model each: they start when the first caller waits in the host's queue. */
+  tick(): void {
+    const native = this.#native;
+    if (native === undefined) return;
+    native.control.answerWaiting();
+    if (this.#services === undefined && native.library.wanted(native.host) === 1) this.#startServices(native);
+  }
+
+  async #receive(message: ToRuntime): Promise<void> {
+    switch (message.type) {
+      case 'call': {
+        const call = this.#runtime.dispatcher.submit(message.request, message.deadline);
+        this.#calls.set(message.id, call);
+        this.#reply(message.id, await call.response);
+        this.#calls.delete(message.id);
+        return;
+      }
+      case 'abandon':
+        this.#calls.get(message.id)?.abandon('CANCELLED', 'the call was given up by its caller');
+        return;
+      case 'stats':
+        this.#reply(message.id, { ...failure('OK', ''), text: await this.#renderStats() });
+        return;
+      case 'serve-host':
+        this.#serveHost(message.host, message.startServices);
+        return;
+      case 'close':
+        await this.#services?.close();
+        await this.#runtime.close();
+        this.#latch.enter(STATES.closed);
+        this.#port.close();
+        clearInterval(beat);
+    }
+  }
+
+  #reply(id: number, response: Response): void {
+    const message: FromRuntime = { type: 'reply', id, response };
+    const { buffer } = response.ids;
+    this.#port.postMessage(message, buffer.byteLength > 0 ? [buffer as ArrayBuffer] : []);
+    this.#latch.signal();
+  }
+
+  #serveHost(host: number, startServices: boolean): void {
+    const library = openNativeLibrary(new URL('.', import.meta.url));
+    if (!library.ok) return;
+    const control = new ControlQueue(library.value, host, () => this.#renderStats());
+    this.#native = { library: library.value, host, control };
+    if (startServices) this.#startServices(this.#native);
+  }
+
+  #startServices({ library, host }: NativeHost): void {
+    const file = new URL('./service-thread.js', import.meta.url);
+    const { threads, models } = this.#runtime;
+    this.#services = new NativeServices(file, library, host, threads, models);
+    void this.#services.ready().then((ready) => {
+      if (!ready.ok) library.setReady(host, STATUS[ready.fault.status], ready.fault.message);
+    });
+  }
+
+  #renderStats(): Promise<string> {
+    const { queuedCalls, queuedBytes, busyWorkers } = this.#runtime.dispatcher.gauges;
+    const counters = this.#native?.library.counters(this.#native.host);
+    return renderStats([this.#runtime.stats, ...(this.#services?.stats ?? [])], {
+      workers: this.#runtime.threads,
+      workers_busy: busyWorkers + (counters?.runningCalls ?? 0),
+      worker_restarts: this.#services?.restarts ?? 0,
+      queued_calls: queuedCalls + (counters?.queuedCalls ?? 0),
+      queued_bytes: queuedBytes + (counters?.queuedBytes ?? 0),
+    });
+  }
+}
+
+const seed = workerData as RuntimeSeed<RuntimeSettings>;
+const latch = new Latch(seed.latch);
+let thread: RuntimeThread | undefined;
+const beat = setInterval(() => {
+  latch.beat();
+  thread?.tick();
+}, BEAT_MS);
+
+const opened = await openRuntime(seed.settings, new URL('./worker.js', import.meta.url));
+if (opened.ok) {
+  thread = new RuntimeThread(seed, latch, opened.value);
+  latch.enter(STATES.ready);
+} else {
+  seed.port.postMessage({ type: 'failed', fault: opened.fault } satisfies FromRuntime);
+  latch.enter(STATES.failed);
+  clearInterval(beat);
+}

@@ -1,0 +1,43 @@
+import { parseArgs } from 'node:util';
+import { modelSpecs } from '../core/model-names.ts';
+import { NativeServer, openLog } from './native-server.ts';
+
+/** The private child of a process that called epptok_open() without a socket; src/native/spawn.c writes this command line. */
+const { values } = parseArgs({
+  options: {
+    'control-fd': { type: 'string' },
+    parent: { type: 'string' },
+    model: { type: 'string', multiple: true },
+    engine: { type: 'string' },
+    threads: { type: 'string', default: '0' },
+    'max-queue-calls': { type: 'string', default: '0' },
+    'max-queue-bytes': { type: 'string', default: '0' },
+    'context-length': { type: 'string', default: '0' },
+  },
+});
+
+const log = openLog();
+const contextLength = Number(values['context-length']);
+const server = NativeServer.start({
+  models: modelSpecs(values.model ?? [], {
+    engine: values.engine === 'dynamo' ? 'dynamo' : 'vllm',
+    ...(contextLength > 0 ? { contextLength } : {}),
+  }),
+  threads: Number(values.threads),
+  maxQueueCalls: Number(values['max-queue-calls']),
+  maxQueueBytes: Number(values['max-queue-bytes']),
+  controlFd: Number(values['control-fd']),
+  parent: Number(values.parent),
+});
+if (server.ok) {
+  // The parent's terminal sends its signals to the whole group; when this child ends is for the parent to say.
+  process.on('SIGINT', () => {});
+  void server.value.load().then((loaded) => {
+    if (!loaded.ok) log.error({ code: loaded.fault.status }, loaded.fault.message);
+  });
+  await server.value.ended;
+  await server.value.stop();
+  process.exit(0);
+}
+log.error({ code: server.fault.status }, server.fault.message);
+process.exit(1);

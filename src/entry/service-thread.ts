@@ -1,0 +1,110 @@
+import { parentPort } from 'node:worker_threads';
+import { workerData } from 'piscina';
+import { type Models, openModels, type PreparedModel, warmUp } from '../core/model.ts';
+import type { WorkerGreeting } from '../core/pool.ts';
+import { serve } from '../core/serve.ts';
+import { Stats } from '../core/stats.ts';
+import { type Job, type NativeLibrary, NEXT, openNativeLibrary, QUEUES } from '../ffi/native-library.ts';
+import { decodeRequest, FrameWriter } from '../protocol/frame.ts';
+import { failure, type Response } from '../protocol/messages.ts';
+
+/** What a service thread is given when it starts. */
+export interface ServiceSeed {
+  readonly models: readonly PreparedModel[];
+  readonly host: number;
+  /** One BigUint64 a slot: the ticket in hand, 0 if none, so that the call of a thread that dies can be answered. */
+  readonly inHand: SharedArrayBuffer;
+  /** One Int32: the last worker number given out. */
+  readonly numbers: SharedArrayBuffer;
+}
+
+/** What the resident task of one slot is given. */
+export interface ServiceTask {
+  readonly slot: number;
+  readonly stats: SharedArrayBuffer;
+}
+
+/** Longer than this no native wait may last: V8 does not look for termination inside one. */
+const WAIT_MS = 100;
+
+interface Service {
+  readonly library: NativeLibrary;
+  readonly models: Models;
+  readonly worker: number;
+}
+
+/** A resident piscina task: takes jobs from the native host until that is stopped. */
+class ServiceThread {
+  readonly #seed: ServiceSeed;
+  readonly #service: Service;
+  readonly #writer = new FrameWriter();
+  #buffer = new Uint8Array(256 * 1024);
+
+  constructor(seed: ServiceSeed, service: Service) {
+    this.#seed = seed;
+    this.#service = service;
+  }
+
+  run(task: ServiceTask): void {
+    const { library } = this.#service;
+    const { host } = this.#seed;
+    const job: Job = { ticket: 0n, length: 0, timeoutMs: 0, queue: 0 };
+    const inHand = new BigUint64Array(this.#seed.inHand);
+    const stats = new Stats(task.stats);
+    for (;;) {
+      const found = library.next(host, QUEUES.calls, this.#buffer, job, WAIT_MS);
+      checkForTermination();
+      if (found === NEXT.stopped) return;
+      if (found === NEXT.grow) this.#buffer = new Uint8Array(2 ** Math.ceil(Math.log2(job.length)));
+      if (found !== NEXT.job) continue;
+      Atomics.store(inHand, task.slot, job.ticket);
+      const frame = this.#answer(job, stats);
+      library.reply(host, job.ticket, frame);
+      Atomics.store(inHand, task.slot, 0n);
+    }
+  }
+
+  #answer(job: Job, stats: Stats): Uint8Array {
+    const frame = decodeRequest(this.#buffer.subarray(0, job.length));
+    if (!frame.ok) return this.#writer.response(failure(frame.fault.status, frame.fault.message), 0n);
+    const { request, callId } = frame.value;
+    if (request.operation === 'stats' || request.operation === 'ready') {
+      return this.#writer.response(
+        failure('INTERNAL', `${request.operation} is not for a service thread`),
+        callId,
+      );
+    }
+    const served = serve(request, this.#service.models, this.#service.worker);
+    const timings = { ...served.timings, queue: job.queue, total: job.queue + served.timings.total };
+    const response: Response = { ...served, timings };
+    stats.record(request, response);
+    return this.#writer.response(response, callId);
+  }
+}
+
+/** V8 looks for termination on calls of JavaScript functions, not on return from a native one. */
+function checkForTermination(): void {}
+
+function openService(seed: ServiceSeed): ServiceThread | undefined {
+  const greet = (greeting: WorkerGreeting) => parentPort?.postMessage(greeting);
+  const library = openNativeLibrary(new URL('.', import.meta.url));
+  if (!library.ok) {
+    greet({ failed: library.fault });
+    return undefined;
+  }
+  const models = openModels(seed.models);
+  if (!models.ok) {
+    greet({ failed: models.fault });
+    return undefined;
+  }
+  for (const model of models.value.values()) warmUp(model);
+  const worker = Atomics.add(new Int32Array(seed.numbers), 0, 1) + 1;
+  greet({ ready: true });
+  return new ServiceThread(seed, { library: library.value, models: models.value, worker });
+}
+
+const service = openService(workerData as ServiceSeed);
+
+// piscina asks for the default export of the file it is given.
+// biome-ignore lint/style/noDefaultExport: the tool demands it
+export default (task: ServiceTask): void => service?.run(task);

@@ -1,0 +1,211 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import koffi from 'koffi';
+import { fail, type Outcome, succeed } from '../protocol/status.ts';
+
+/** What `next` found, as in src/native/host.h. */
+export const NEXT = { job: 1, idle: 0, grow: -1, stopped: -2 } as const;
+
+/** Which queue of a host `next` takes from. */
+export const QUEUES = { calls: 0, control: 1 } as const;
+
+export interface HostOptions {
+  readonly maxQueueCalls: number;
+  readonly maxQueueBytes: number;
+  readonly socketPath?: string | undefined;
+  readonly socketGroup?: string | undefined;
+  readonly controlFd?: number | undefined;
+}
+
+/** A job that `next` copied into the caller's buffer. */
+export interface Job {
+  /** Names the job in `reply`. */
+  ticket: bigint;
+  /** Bytes of the request frame; with `NEXT.grow`, the capacity it needs. */
+  length: number;
+  /** Milliseconds until its deadline. */
+  timeoutMs: number;
+  /** Microseconds that it has waited. */
+  queue: number;
+}
+
+const JOB_WORDS = 4; // epptok_host_job: ticket, length, deadline_ms, queue_us
+const COUNTERS = [
+  'queuedCalls',
+  'queuedBytes',
+  'runningCalls',
+  'connections',
+  'accepted',
+  'refusedBackpressure',
+  'expired',
+  'disconnected',
+  'badFrames',
+] as const;
+export type HostCounters = Record<(typeof COUNTERS)[number], number>;
+
+const ServeCallback = koffi.proto('int32_t epptok_serve_callback(uint64_t exchange)');
+const HostOptionsStruct = koffi.struct('epptok_host_options', {
+  struct_size: 'uint32_t',
+  max_queue_calls: 'uint32_t',
+  max_queue_bytes: 'uint64_t',
+  max_frame_bytes: 'uint64_t',
+  socket_path: 'const char *',
+  socket_group: 'const char *',
+  control_fd: 'int32_t',
+  reserved: 'uint32_t',
+});
+
+/**
+ * libepptok, as the runtime sees it (src/native/host.h). Loaded once per thread; hosts are numbers, known to every thread of
+ * the process. Buffers that are passed in are JavaScript's own: nothing here keeps a view of native memory.
+ */
+export class NativeLibrary {
+  readonly #hostStart: (options: unknown, message: Uint8Array, capacity: number) => number;
+  readonly #setReady: (host: number, status: number, message: string) => void;
+  readonly #next: (
+    host: number,
+    queue: number,
+    buffer: Uint8Array,
+    capacity: number,
+    job: BigUint64Array,
+    waitMs: number,
+  ) => number;
+  readonly #reply: (host: number, ticket: bigint, frame: Uint8Array, length: number) => number;
+  readonly #attach: (
+    host: number,
+    callback: bigint,
+    timeoutMs: number,
+    message: Uint8Array,
+    capacity: number,
+  ) => bigint | null;
+  readonly #counters: (host: number, counters: BigUint64Array) => number;
+  readonly #close: (handle: bigint) => number;
+  readonly #words = new BigUint64Array(JOB_WORDS);
+  readonly #message = new Uint8Array(512);
+
+  /** 1 when a caller waits in the queue and no service has come for it yet. */
+  readonly wanted: (host: number) => number;
+  readonly stop: (host: number) => void;
+  readonly exchangeTake: (exchange: bigint | number, buffer: Uint8Array, capacity: number) => number;
+  /** 0 while the call is wanted, else the status number to give up with. */
+  readonly exchangeAbandoned: (exchange: bigint | number) => number;
+  readonly exchangePut: (exchange: bigint | number, frame: Uint8Array, length: number) => number;
+
+  constructor(path: string) {
+    const library = koffi.load(path);
+    const size = 'size_t';
+    this.#hostStart = library.func('epptok_host_start', 'uint32_t', [
+      koffi.pointer(HostOptionsStruct),
+      'void *',
+      size,
+    ]);
+    this.#setReady = library.func('epptok_host_set_ready', 'void', ['uint32_t', 'uint32_t', 'const char *']);
+    this.#next = library.func('epptok_host_next', 'int32_t', [
+      'uint32_t',
+      'uint32_t',
+      'void *',
+      size,
+      'void *',
+      'uint32_t',
+    ]);
+    this.#reply = library.func('epptok_host_reply', 'int32_t', ['uint32_t', 'uint64_t', 'void *', size]);
+    this.wanted = library.func('epptok_host_wanted', 'int32_t', ['uint32_t']);
+    this.#counters = library.func('epptok_host_counters_read', 'int32_t', ['uint32_t', 'void *']);
+    this.stop = library.func('epptok_host_stop', 'void', ['uint32_t']);
+    const callback = koffi.pointer(ServeCallback);
+    this.#attach = library.func('epptok_host_attach', 'void *', [
+      'uint32_t',
+      callback,
+      'uint32_t',
+      'void *',
+      size,
+    ]);
+    this.exchangeTake = library.func('epptok_exchange_take', size, ['uint64_t', 'void *', size]);
+    this.exchangeAbandoned = library.func('epptok_exchange_abandoned', 'uint32_t', ['uint64_t']);
+    this.exchangePut = library.func('epptok_exchange_put', 'int32_t', ['uint64_t', 'void *', size]);
+    this.#close = library.func('epptok_close', 'int', ['void *']);
+  }
+
+  startHost(options: HostOptions): Outcome<number> {
+    const host = this.#hostStart(
+      {
+        struct_size: koffi.sizeof(HostOptionsStruct),
+        max_queue_calls: options.maxQueueCalls,
+        max_queue_bytes: options.maxQueueBytes,
+        max_frame_bytes: 0,
+        socket_path: options.socketPath ?? null,
+        socket_group: options.socketGroup ?? null,
+        control_fd: options.controlFd ?? -1,
+        reserved: 0,
+      },
+      this.#message,
+      this.#message.length,
+    );
+    return host === 0 ? fail('INIT_FAILED', this.#reason()) : succeed(host);
+  }
+
+  /** Until it is called with status 0, the host answers every call with `status` or NOT_READY, and `message`. */
+  setReady(host: number, status: number, message: string): void {
+    this.#setReady(host, status, message);
+  }
+
+  /** Waits at most `waitMs` (blocking this thread) for a job and fills `job`. */
+  next(host: number, queue: number, buffer: Uint8Array, job: Job, waitMs: number): number {
+    const words = this.#words;
+    const found = this.#next(host, queue, buffer, buffer.length, words, waitMs);
+    if (found === NEXT.job || found === NEXT.grow) {
+      job.ticket = words[0]!;
+      job.length = Number(words[1]);
+      job.timeoutMs = Number(words[2]);
+      job.queue = Number(words[3]);
+    }
+    return found;
+  }
+
+  /** True if somebody still waited for it. */
+  reply(host: number, ticket: bigint, frame: Uint8Array): boolean {
+    return this.#reply(host, ticket, frame, frame.length) === 1;
+  }
+
+  /** An `epptok *` onto `host`, owned by this thread; `callback` serves the calls that this thread makes. */
+  attach(host: number, callback: bigint, timeoutMs: number): Outcome<bigint> {
+    const handle = this.#attach(host, callback, timeoutMs, this.#message, this.#message.length);
+    return handle ? succeed(BigInt(handle)) : fail('INIT_FAILED', this.#reason());
+  }
+
+  counters(host: number): HostCounters {
+    const words = new BigUint64Array(COUNTERS.length);
+    this.#counters(host, words);
+    return Object.fromEntries(COUNTERS.map((name, index) => [name, Number(words[index])])) as HostCounters;
+  }
+
+  closeHandle(handle: bigint): void {
+    this.#close(handle);
+  }
+
+  /** Registers `serve` for `attach`; it answers 1 once it has put a response. Unregister before this thread ends. */
+  registerCallback(serve: (exchange: bigint | number) => number): bigint {
+    return koffi.register(serve, koffi.pointer(ServeCallback));
+  }
+
+  unregisterCallback(callback: bigint): void {
+    koffi.unregister(callback);
+  }
+
+  #reason(): string {
+    return Buffer.from(this.#message.subarray(0, this.#message.indexOf(0))).toString('utf8');
+  }
+}
+
+/** libepptok for this platform, beside the bundle: `native/linux-x64/libepptok.so`. */
+export function openNativeLibrary(bundle: URL): Outcome<NativeLibrary> {
+  const suffix = process.platform === 'darwin' ? 'dylib' : 'so';
+  const file = new URL(`native/${process.platform}-${process.arch}/libepptok.${suffix}`, bundle);
+  const path = fileURLToPath(file);
+  if (!existsSync(path)) return fail('INIT_FAILED', `libepptok for this platform is not at ${path}`);
+  try {
+    return succeed(new NativeLibrary(path));
+  } catch (error) {
+    return fail('INIT_FAILED', `${path} cannot be loaded: ${error instanceof Error ? error.message : error}`);
+  }
+}

@@ -1,0 +1,7 @@
+export { AsyncTokenizer } from './async-tokenizer.ts';
+export { EpptokError } from './errors.ts';
+export type { DetokenizeOptions, TokenizeOptions, TokenizerOptions } from './options.ts';
+export type { Kind, Provenance, Timings } from './protocol/messages.ts';
+export { STATUS, type StatusName } from './protocol/status.ts';
+export type { TokenizeResult } from './result.ts';
+export { Tokenizer } from './tokenizer.ts';

@@ -1,0 +1,106 @@
+import type { RuntimeSettings } from './core/runtime.ts';
+import { EpptokError } from './errors.ts';
+import { NativeHandle } from './ffi/native-handle.ts';
+import {
+  bodyBytes,
+  checkedDetokenize,
+  checkedTokenize,
+  type DetokenizeOptions,
+  type Settings,
+  type TokenizeOptions,
+  type TokenizerOptions,
+  tokenizerSettings,
+} from './options.ts';
+import { type Deadline, deadlineIn } from './protocol/deadline.ts';
+import { failure, type Request, type Response } from './protocol/messages.ts';
+import { type TokenizeResult, textResult, tokenizeResult } from './result.ts';
+import type { Abandonment } from './sync/block-on.ts';
+import { SecondaryRuntime } from './sync/runtime.ts';
+
+/** A call made by C on this thread may be cancelled by another one, which cannot wake Atomics.wait: look this often. */
+const ABANDONED_EVERY_MS = 10;
+
+/**
+ * The blocking door: the same calls as AsyncTokenizer, for code that cannot await. The calling thread sleeps until the answer
+ * is there or the deadline has passed; the work is done by a secondary runtime in threads of its own. Belongs to the thread
+ * that made it. Every method that fails throws EpptokError.
+ */
+export class Tokenizer {
+  readonly #settings: Settings;
+  #runtime: SecondaryRuntime<RuntimeSettings>;
+  #native: NativeHandle | undefined;
+  #closed = false;
+
+  /** Blocks until the models are warm, at most `openTimeoutMs`. */
+  constructor(options: TokenizerOptions) {
+    this.#settings = tokenizerSettings(options);
+    this.#runtime = new SecondaryRuntime(new URL('./runtime-thread.js', import.meta.url), this.#settings);
+    const deadline = deadlineIn(this.#settings.openTimeoutMs);
+    const ready = this.#runtime.waitUntilReady(deadline);
+    if (ready.ok) return;
+    this.close();
+    throw new EpptokError(ready.fault);
+  }
+
+  tokenize(options: Omit<TokenizeOptions, 'signal'>): TokenizeResult {
+    const { kind, flags, model, timeoutMs = this.#settings.timeoutMs } = checkedTokenize(options);
+    const request = { operation: 'tokenize', kind, flags, model, body: bodyBytes(options.body) } as const;
+    return tokenizeResult(this.#call(request, deadlineIn(timeoutMs)));
+  }
+
+  detokenize(options: DetokenizeOptions): string {
+    const { ids, flags, model, timeoutMs = this.#settings.timeoutMs } = checkedDetokenize(options);
+    return textResult(this.#call({ operation: 'detokenize', flags, model, ids }, deadlineIn(timeoutMs)));
+  }
+
+  /** Metrics in Prometheus text format. */
+  stats(): string {
+    const deadline = deadlineIn(this.#settings.timeoutMs);
+    return textResult(this.#whileAlive(deadline, (runtime) => runtime.stats(deadline)));
+  }
+
+  /**
+   * An `epptok *` (include/epptok.h) onto this tokenizer, for plugins in this process: calls on this thread are served through
+   * a callback, those of any other thread through a native queue, whose service threads start on first use. Valid until
+   * `close`. The same value each time.
+   */
+  get nativeHandle(): bigint {
+    if (this.#closed) throw new EpptokError({ status: 'SHUTTING_DOWN', message: 'the tokenizer was closed' });
+    if (this.#native === undefined) {
+      const opened = NativeHandle.open(
+        new URL('.', import.meta.url),
+        this.#settings,
+        (request, deadline, abandoned) =>
+          this.#call(request, deadline, { everyMs: ABANDONED_EVERY_MS, check: abandoned }),
+      );
+      if (!opened.ok) throw new EpptokError(opened.fault);
+      this.#native = opened.value;
+      this.#runtime.serveHost(this.#native.host, false);
+    }
+    return this.#native.handle;
+  }
+
+  /** Answers calls in flight with SHUTTING_DOWN, ends the runtime. Safe to call twice. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#native?.close();
+    this.#runtime.close(deadlineIn(2_000));
+  }
+
+  #call(request: Request, deadline: Deadline, abandonment?: Abandonment): Response {
+    return this.#whileAlive(deadline, (runtime) => runtime.call(request, deadline, abandonment));
+  }
+
+  #whileAlive(deadline: Deadline, call: (runtime: SecondaryRuntime<RuntimeSettings>) => Response): Response {
+    if (this.#closed) return failure('SHUTTING_DOWN', 'the tokenizer was closed');
+    if (this.#runtime.lost) {
+      this.#runtime = this.#runtime.replace();
+      const ready = this.#runtime.waitUntilReady(deadline);
+      if (!ready.ok) return failure(ready.fault.status, ready.fault.message);
+      // Its service threads died with the lost runtime, and the host, which they served, cannot know.
+      if (this.#native) this.#runtime.serveHost(this.#native.host, true);
+    }
+    return call(this.#runtime);
+  }
+}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Dispatcher, type Workers } from '../../src/core/dispatcher.ts';
+import { deadlineIn } from '../../src/protocol/deadline.ts';
+import { failure, type Request, type Response } from '../../src/protocol/messages.ts';
+
+/** Workers whose answers the test gives by hand. */
+class HandWorkers implements Workers {
+  readonly size: number;
+  readonly started: { request: Request; answer: (response: Response) => void }[] = [];
+
+  constructor(size: number) {
+    this.size = size;
+  }
+
+  run(request: Request): Promise<Response> {
+    return new Promise((answer) => this.started.push({ request, answer }));
+  }
+}
+
+const LIMITS = { maxQueueCalls: 2, maxQueueBytes: 100 };
+const request = (bytes: number): Request => ({
+  operation: 'tokenize',
+  kind: 'text',
+  flags: 0,
+  model: '',
+  body: new Uint8Array(bytes),
+});
+const answer = (worker: number): Response => ({ ...failure('OK', ''), worker });
+
+describe('the dispatcher', () => {
+  it('gives each worker one request at a time, in the order of arrival', async () => {
+    const workers = new HandWorkers(1);
+    const dispatcher = new Dispatcher(workers, LIMITS);
+    const calls = [1, 2, 3].map((bytes) => dispatcher.submit(request(bytes), deadlineIn(1000)));
+    assert.equal(workers.started.length, 1);
+    for (let i = 0; i < 3; i++) {
+      workers.started[i]!.answer(answer(i + 1));
+      assert.equal((await calls[i]!.response).worker, i + 1);
+    }
+    assert.deepEqual(
+      workers.started.map(({ request }) => request.operation === 'tokenize' && request.body.length),
+      [1, 2, 3],
+    );
+  });
+
+  it('refuses at once when too many calls wait, with the figures', async () => {
+    const dispatcher = new Dispatcher(new HandWorkers(1), LIMITS);
+    for (let i = 0; i < 3; i++) dispatcher.submit(request(1), deadlineIn(1000)).response;
+    const refused = await dispatcher.submit(request(1), deadlineIn(1000)).response;
+    assert.equal(refused.status, 'BACKPRESSURE');
+    assert.equal(refused.message, '2 calls are waiting, the limit is 2');
+  });
+
+  it('refuses at once when too many bytes wait, with the figures', async () => {
+    const dispatcher = new Dispatcher(new HandWorkers(1), LIMITS);
+    dispatcher.submit(request(1000), deadlineIn(1000));
+    dispatcher.submit(request(60), deadlineIn(1000));
+    const refused = await dispatcher.submit(request(60), deadlineIn(1000)).response;
+    assert.equal(refused.status, 'BACKPRESSURE');
+    assert.equal(refused.message, '60 bytes are waiting, 60 more exceed the limit of 100');
+  });
+
+  it('takes an expired call out of the queue, unrun', async () => {
+    const workers = new HandWorkers(1);
+    const dispatcher = new Dispatcher(workers, LIMITS);
+    dispatcher.submit(request(1), deadlineIn(1000));
+    const expired = await dispatcher.submit(request(2), deadlineIn(10)).response;
+    assert.equal(expired.status, 'TIMEOUT');
+    assert.match(expired.message, /in the queue/);
+    assert.deepEqual(dispatcher.gauges, { queuedCalls: 0, queuedBytes: 0, busyWorkers: 1 });
+    workers.started[0]!.answer(answer(1));
+    await sleep(5);
+    assert.equal(workers.started.length, 1);
+  });
+
+  it('answers TIMEOUT while a worker is busy with the call, and keeps the worker for itself until it is done', async () => {
+    const workers = new HandWorkers(1);
+    const dispatcher = new Dispatcher(workers, LIMITS);
+    const expired = await dispatcher.submit(request(1), deadlineIn(10)).response;
+    assert.equal(expired.status, 'TIMEOUT');
+    assert.match(expired.message, /busy/);
+    const next = dispatcher.submit(request(2), deadlineIn(1000));
+    assert.equal(workers.started.length, 1);
+    workers.started[0]!.answer(answer(1));
+    await sleep(5);
+    workers.started[1]!.answer(answer(2));
+    assert.equal((await next.response).worker, 2);
+  });
+
+  it('abandons a queued call with the status given', async () => {
+    const workers = new HandWorkers(1);
+    const dispatcher = new Dispatcher(workers, LIMITS);
+    dispatcher.submit(request(1), deadlineIn(1000));
+    const call = dispatcher.submit(request(1), deadlineIn(1000));
+    call.abandon('CANCELLED', 'by the test');
+    assert.equal((await call.response).status, 'CANCELLED');
+    assert.equal(dispatcher.gauges.queuedCalls, 0);
+  });
+
+  it('answers TIMEOUT at once when the deadline has passed before the call', async () => {
+    const workers = new HandWorkers(1);
+    const late = await new Dispatcher(workers, LIMITS).submit(request(1), deadlineIn(-1)).response;
+    assert.equal(late.status, 'TIMEOUT');
+    assert.equal(workers.started.length, 0);
+  });
+
+  it('closes: what waits and what runs is answered SHUTTING_DOWN, and busy workers are waited for', async () => {
+    const workers = new HandWorkers(1);
+    const dispatcher = new Dispatcher(workers, LIMITS);
+    const calls = [1, 1].map((bytes) => dispatcher.submit(request(bytes), deadlineIn(1000)));
+    let closed = false;
+    const closing = dispatcher.close().then(() => {
+      closed = true;
+    });
+    for (const call of calls) assert.equal((await call.response).status, 'SHUTTING_DOWN');
+    assert.equal(closed, false);
+    workers.started[0]!.answer(answer(1));
+    await closing;
+    assert.equal((await dispatcher.submit(request(1), deadlineIn(1000)).response).status, 'SHUTTING_DOWN');
+  });
+
+  it('adds the time in the queue to the timings', async () => {
+    const workers = new HandWorkers(1);
+    const dispatcher = new Dispatcher(workers, LIMITS);
+    dispatcher.submit(request(1), deadlineIn(1000));
+    const call = dispatcher.submit(request(1), deadlineIn(1000));
+    await sleep(20);
+    workers.started[0]!.answer(answer(1));
+    await sleep(1);
+    workers.started[1]!.answer({
+      ...answer(1),
+      timings: { queue: 0, parse: 1, template: 2, encode: 3, total: 10 },
+    });
+    const { timings } = await call.response;
+    assert.ok(timings.queue >= 15_000, `${timings.queue} µs`);
+    assert.equal(timings.total, timings.queue + 10);
+  });
+});

@@ -1,0 +1,136 @@
+import { openLibraryTemplate } from '../preprocess/library-template.ts';
+import { type ChatTemplates, renderChat } from '../preprocess/prompt.ts';
+import { type Outcome, succeed } from '../protocol/status.ts';
+import type { Encoder } from '../tokenizer/encoder.ts';
+import { openLibraryEncoder } from '../tokenizer/library.ts';
+import { parseTokenizerBytes, readModelDirectory } from '../tokenizer/load.ts';
+import {
+  addedByConfig,
+  type NamedTokens,
+  namedTokens,
+  type SpecialTokens,
+  specialTokensAround,
+  type TransformersMajor,
+} from '../tokenizer/special-tokens.ts';
+import type { AddedToken } from '../tokenizer/tokenizer-json.ts';
+
+/** Whose special tokens: what vLLM adds around completions, embeddings and text, or none, as Dynamo. */
+export type Engine = 'vllm' | 'dynamo';
+
+/** A model to load; plain data. */
+export interface ModelSpec {
+  readonly name: string;
+  readonly directory: string;
+  readonly engine?: Engine | undefined;
+  /** Overrides the length that the files say; 0 and undefined: the files'. */
+  readonly contextLength?: number | undefined;
+  /** The major version of `transformers` that the engine runs on; 4 unless set. */
+  readonly transformers?: TransformersMajor | undefined;
+}
+
+/** A model that has been read and prepared: plain data, posted to every worker. What is large is in shared memory. */
+export interface PreparedModel {
+  readonly name: string;
+  readonly engine: Engine;
+  readonly contextLength: number | undefined;
+  readonly encoder: PreparedEncoder;
+  readonly specialTokens: SpecialTokens;
+  readonly chatTemplates: Readonly<Record<string, string>>;
+  readonly variables: NamedTokens;
+}
+
+export type PreparedEncoder = {
+  readonly with: 'library';
+  readonly directory: string;
+  readonly tokenizerBytes: SharedArrayBuffer;
+  /** Tokens that other files add to those of tokenizer.json. */
+  readonly addedTokens: readonly AddedToken[];
+};
+
+/** A model as one worker uses it. */
+export interface Model {
+  readonly name: string;
+  readonly encoder: Encoder;
+  readonly templates: ChatTemplates;
+  readonly contextLength: number | undefined;
+  readonly engine: Engine;
+}
+
+export type Models = ReadonlyMap<string, Model>;
+
+/** Reads a model directory. Blocks for as long as JSON.parse takes on its tokenizer.json: not for an event loop. */
+export function prepareModel(spec: ModelSpec): Outcome<PreparedModel> {
+  const read = readModelDirectory(spec.directory);
+  if (!read.ok) return read;
+  const { tokenizerConfig, modelConfig, tokenizerBytes, directory, chatTemplates } = read.value;
+  const addedTokens = addedByConfig(read.value.tokenizer, tokenizerConfig, modelConfig);
+  const tokenizer = {
+    ...read.value.tokenizer,
+    added_tokens: [...read.value.tokenizer.added_tokens, ...addedTokens],
+  };
+  const around = specialTokensAround(tokenizer, tokenizerConfig, modelConfig, spec.transformers ?? 4);
+  if (!around.ok) return around;
+  return succeed({
+    name: spec.name,
+    engine: spec.engine ?? 'vllm',
+    contextLength: spec.contextLength || read.value.contextLength,
+    encoder: { with: 'library', directory, tokenizerBytes, addedTokens },
+    specialTokens: around.value,
+    chatTemplates,
+    variables: namedTokens(tokenizerConfig, modelConfig),
+  });
+}
+
+/** Opens a prepared model in this worker. */
+export function openModel(prepared: PreparedModel): Outcome<Model> {
+  const encoder = openEncoder(prepared.encoder, prepared.specialTokens);
+  if (!encoder.ok) return encoder;
+  // A template that cannot be compiled refuses chat requests, and no others.
+  const byName = new Map(
+    Object.entries(prepared.chatTemplates).map(([name, source]) => [
+      name,
+      openLibraryTemplate(source, `the chat template ${name} of model ${prepared.name}`),
+    ]),
+  );
+  return succeed({
+    name: prepared.name,
+    encoder: encoder.value,
+    templates: { model: prepared.name, byName, variables: prepared.variables },
+    contextLength: prepared.contextLength,
+    engine: prepared.engine,
+  });
+}
+
+function openEncoder(prepared: PreparedEncoder, special: SpecialTokens): Outcome<Encoder> {
+  const tokenizer = parseTokenizerBytes(prepared.tokenizerBytes, prepared.directory);
+  if (!tokenizer.ok) return tokenizer;
+  const added_tokens = [...tokenizer.value.added_tokens, ...prepared.addedTokens];
+  return openLibraryEncoder({ ...tokenizer.value, added_tokens }, special);
+}
+
+/** Opens all models of a worker; the first that fails decides. */
+export function openModels(prepared: readonly PreparedModel[]): Outcome<Models> {
+  const models = new Map<string, Model>();
+  for (const one of prepared) {
+    const model = openModel(one);
+    if (!model.ok) return model;
+    models.set(one.name, model.value);
+  }
+  return succeed(models);
+}
+
+/** Runs the paths of a request a few times, so that the first one does not pay for compilation. */
+export function warmUp(model: Model): void {
+  const messages = [{ role: 'user', content: 'Warm up: 1, 2, 3, dix, elf, двенадцать, 十三.' }];
+  for (let turn = 0; turn < 20; turn++) {
+    const rendered = renderChat(model.templates, {
+      messages,
+      tools: undefined,
+      documents: undefined,
+      kwargs: {},
+      addGenerationPrompt: true,
+      continueFinalMessage: false,
+    });
+    model.encoder.encode(rendered.ok ? rendered.value : [`${turn} ${messages[0]?.content}`], true);
+  }
+}

@@ -1,0 +1,217 @@
+import { renderChat } from '../preprocess/prompt.ts';
+import { type ParsedRequest, readBody, readRequest, type Source } from '../preprocess/request.ts';
+import {
+  type DetokenizeRequest,
+  FLAGS,
+  failure,
+  type Provenance,
+  type Request,
+  type Response,
+  type Timings,
+  type TokenizeRequest,
+} from '../protocol/messages.ts';
+import { type Fault, fail, type Outcome, succeed } from '../protocol/status.ts';
+import { EncodeError } from '../tokenizer/encode-error.ts';
+import type { Model, Models } from './model.ts';
+
+/**
+ * The one place where a request becomes ids. Pure: it reads nothing but its arguments and the clock, and never throws.
+ * `worker` is the number of the calling worker, which the response names. Time in the queue is for the caller to add.
+ */
+export function serve(request: Request, models: Models, worker: number): Response {
+  const clock = new Clock();
+  let response: Response;
+  try {
+    response =
+      request.operation === 'tokenize' ? tokenize(request, models, clock) : detokenize(request, models);
+  } catch (error) {
+    response = failureOf(faultOf(error));
+  }
+  return { ...response, worker, timings: clock.timings() };
+}
+
+/** Microseconds spent in each stage, and in all. */
+class Clock {
+  readonly #start = performance.now();
+  readonly #spent = { parse: 0, template: 0, encode: 0 };
+
+  time<T>(stage: 'parse' | 'template' | 'encode', work: () => T): T {
+    const start = performance.now();
+    try {
+      return work();
+    } finally {
+      this.#spent[stage] += performance.now() - start;
+    }
+  }
+
+  timings(): Timings {
+    const { parse, template, encode } = this.#spent;
+    const us = (ms: number) => Math.round(ms * 1000);
+    return {
+      queue: 0,
+      parse: us(parse),
+      template: us(template),
+      encode: us(encode),
+      total: us(performance.now() - this.#start),
+    };
+  }
+}
+
+/** What becomes of a prompt: its sequences, and the text of the first if there is one. */
+interface Answer {
+  readonly sequences: readonly Uint32Array[];
+  readonly provenance: Provenance;
+  readonly prompt: string | undefined;
+}
+
+function tokenize(request: TokenizeRequest, models: Models, clock: Clock): Response {
+  const both = FLAGS.addSpecialTokens | FLAGS.noSpecialTokens;
+  if ((request.flags & both) === both) {
+    return failure('INVALID_ARGUMENT', 'flags: special tokens cannot be both added and left out');
+  }
+  const body = clock.time('parse', () => readBody(request.kind, request.body));
+  if (!body.ok) return failureOf(body.fault);
+  const model = chooseModel(models, request.model, body.value.model);
+  if (!model.ok) return failureOf(model.fault);
+  const parsed = clock.time('parse', () =>
+    readRequest(request.kind, body.value, model.value.encoder.vocabularySize),
+  );
+  if (!parsed.ok) return failureOf(parsed.fault, model.value);
+  const answer = answerOf(parsed.value, request.flags, model.value, clock);
+  if (!answer.ok) return failureOf(answer.fault, model.value);
+  const tooLong = refuseLength(answer.value.sequences, model.value);
+  if (tooLong !== undefined) return failureOf(tooLong, model.value);
+  return success(answer.value, parsed.value, request.flags, model.value);
+}
+
+/** An explicit name must be loaded; without one the only model serves all, and of several the body must name one. */
+function chooseModel(models: Models, explicit: string, ofBody: string): Outcome<Model> {
+  if (explicit === '' && models.size === 1) {
+    const [only] = models.values();
+    if (only !== undefined) return succeed(only);
+  }
+  const name = explicit || ofBody;
+  const model = models.get(name);
+  if (model !== undefined) return succeed(model);
+  const loaded = [...models.keys()].join(', ') || 'none';
+  const asked =
+    name === ''
+      ? 'the request names no model'
+      : `no model named ${JSON.stringify(name.slice(0, 200))} is loaded`;
+  return fail('UNKNOWN_MODEL', `${asked}; loaded: ${loaded}`);
+}
+
+function answerOf(parsed: ParsedRequest, flags: number, model: Model, clock: Clock): Outcome<Answer> {
+  const { precomputed, source } = parsed;
+  const wantsPrompt = (flags & FLAGS.wantPrompt) !== 0 || parsed.annotations.includes('formatted_prompt');
+  if (precomputed !== undefined && !wantsPrompt) {
+    return succeed({ sequences: [precomputed], provenance: 'precomputed', prompt: undefined });
+  }
+  if (source.from === 'ids') {
+    const sequences = precomputed === undefined ? source.sequences : [precomputed];
+    const provenance = precomputed === undefined ? 'passthrough' : 'precomputed';
+    return succeed({ sequences, provenance, prompt: undefined });
+  }
+  const prompts = clock.time('template', () => promptsOf(source, model));
+  if (!prompts.ok) return prompts;
+  const prompt = wantsPrompt ? prompts.value[0]?.join('') : undefined;
+  if (precomputed !== undefined)
+    return succeed({ sequences: [precomputed], provenance: 'precomputed', prompt });
+  const special = addsSpecialTokens(parsed, flags, model);
+  const sequences = clock.time('encode', () =>
+    prompts.value.map((pieces) => model.encoder.encode(pieces, special)),
+  );
+  return succeed({ sequences, provenance: 'tokenized', prompt });
+}
+
+/** Prompts in pieces, without NUL: engines drop it, and it inflates counts. */
+function promptsOf(
+  source: Exclude<Source, { from: 'ids' }>,
+  model: Model,
+): Outcome<readonly (readonly string[])[]> {
+  if (source.from === 'texts') return succeed(source.texts.map((text) => [withoutNul(text)]));
+  const rendered = renderChat(model.templates, source.chat);
+  return rendered.ok ? succeed([rendered.value.map(withoutNul)]) : rendered;
+}
+
+function withoutNul(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '') : text;
+}
+
+/** The flags win, then the body's add_special_tokens (vLLM's, which Dynamo does not read), then the kind's default. */
+function addsSpecialTokens(parsed: ParsedRequest, flags: number, model: Model): boolean {
+  if (flags & FLAGS.addSpecialTokens) return true;
+  if (flags & FLAGS.noSpecialTokens || model.engine === 'dynamo') return false;
+  return parsed.addSpecialTokens ?? parsed.kind !== 'chat';
+}
+
+function refuseLength(sequences: readonly Uint32Array[], model: Model): Fault | undefined {
+  const { contextLength } = model;
+  if (contextLength === undefined) return undefined;
+  const index = sequences.findIndex((ids) => ids.length >= contextLength);
+  if (index === -1) return undefined;
+  const which = sequences.length === 1 ? 'the prompt' : `prompt ${index} of the batch`;
+  const count = sequences[index]?.length;
+  return {
+    status: 'CONTEXT_TOO_LONG',
+    message: `${which} has ${count} tokens, and the context of ${contextLength} must also hold output`,
+  };
+}
+
+function success(answer: Answer, parsed: ParsedRequest, flags: number, model: Model): Response {
+  const { sequences, provenance, prompt } = answer;
+  const annotations: Record<string, unknown> = {};
+  if (parsed.annotations.includes('formatted_prompt') && prompt !== undefined)
+    annotations.formatted_prompt = prompt;
+  if (parsed.annotations.includes('token_ids') && provenance !== 'precomputed') {
+    const [first] = sequences;
+    annotations.token_ids = sequences.length === 1 ? [...(first ?? [])] : sequences.map((ids) => [...ids]);
+  }
+  return {
+    ...failure('OK', ''),
+    model: model.name,
+    provenance,
+    ids: concatenate(sequences),
+    counts: sequences.map((ids) => ids.length),
+    ...(flags & FLAGS.wantPrompt && prompt !== undefined ? { prompt } : {}),
+    ...(Object.keys(annotations).length > 0 ? { annotations: JSON.stringify(annotations) } : {}),
+    ...(parsed.warnings.length > 0 ? { warnings: parsed.warnings } : {}),
+  };
+}
+
+function concatenate(sequences: readonly Uint32Array[]): Uint32Array {
+  const [first] = sequences;
+  if (sequences.length === 1 && first !== undefined) return first;
+  const all = new Uint32Array(sequences.reduce((sum, ids) => sum + ids.length, 0));
+  let at = 0;
+  for (const ids of sequences) {
+    all.set(ids, at);
+    at += ids.length;
+  }
+  return all;
+}
+
+function detokenize(request: DetokenizeRequest, models: Models): Response {
+  const model = chooseModel(models, request.model, '');
+  if (!model.ok) return failureOf(model.fault);
+  const { encoder, name } = model.value;
+  const wrong = request.ids.findIndex((id) => id >= encoder.vocabularySize);
+  if (wrong !== -1) {
+    const last = encoder.vocabularySize - 1;
+    const message = `ids[${wrong}] is ${request.ids[wrong]}, and ids go from 0 to ${last}`;
+    return failureOf({ status: 'INVALID_ARGUMENT', message }, model.value);
+  }
+  const text = encoder.decode(request.ids, (request.flags & FLAGS.skipSpecialTokens) !== 0);
+  return { ...failure('OK', ''), model: name, text };
+}
+
+function failureOf(fault: Fault, model?: Model): Response {
+  return { ...failure(fault.status, fault.message), model: model?.name ?? '' };
+}
+
+/** Only a defect gets here, or an encoder that refuses. Other errors' messages may quote the text, so they stay here. */
+function faultOf(error: unknown): Fault {
+  if (error instanceof EncodeError) return { status: error.status, message: error.message };
+  const name = error instanceof Error ? error.name : 'unknown error';
+  return { status: 'INTERNAL', message: `serving the request failed (${name})` };
+}

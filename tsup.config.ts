@@ -15,5 +15,6 @@ export default defineConfig({
   dts: { entry: { index: 'src/index.ts' } },
   splitting: true,
   sourcemap: true,
-  clean: false,
+  // Not dist/native, where the library is.
+  clean: ['dist/*.js', 'dist/*.js.map', 'dist/*.d.ts'],
 });

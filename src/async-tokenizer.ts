@@ -34,7 +34,7 @@ export class AsyncTokenizer {
     const opening = openRuntime(settings, new URL('./worker.js', import.meta.url));
     const opened = await withDeadline(opening, settings.openTimeoutMs);
     if (opened === undefined) {
-      void opening.then((late) => late.ok && late.value.close());
+      void opening.then((late) => (late.ok ? late.value.close() : undefined));
       throw new EpptokError({
         status: 'TIMEOUT',
         message: `the models were not warm within ${settings.openTimeoutMs} ms`,

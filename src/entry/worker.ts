@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { transferableSymbol, valueSymbol, workerData } from 'piscina';
+import { Piscina, transferableSymbol, valueSymbol, workerData } from 'piscina';
 import { type ModelSpec, openModels, type PreparedModel, prepareModel, warmUp } from '../core/model.ts';
 import type { WorkerGreeting, WorkerSeed } from '../core/pool.ts';
 import { serve } from '../core/serve.ts';
@@ -39,7 +39,14 @@ function greet(greeting: WorkerGreeting): void {
 /** The ids' buffer is transferred, not copied. */
 function movingIds(response: Response): unknown {
   if (response.ids.length === 0) return response;
-  return { [transferableSymbol]: [response.ids.buffer], [valueSymbol]: response };
+  return Piscina.move({
+    get [transferableSymbol]() {
+      return [response.ids.buffer];
+    },
+    get [valueSymbol]() {
+      return response;
+    },
+  });
 }
 
 // piscina asks for the default export of the file it is given.

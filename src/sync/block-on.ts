@@ -7,7 +7,7 @@ import type { FromRuntime } from './messages.ts';
 
 /** A blocked thread gets no 'exit' event of its runtime and looks for itself this often. */
 const SLICE_MS = 100;
-/** The runtime's timer beats every 25 ms once it runs; a gap as long as this means that its thread is gone. */
+/** The runtime's timer beats every 25 ms once it is ready; a gap as long as this means that its thread is gone. */
 const SILENCE_MS = 700;
 
 /** What ends a wait early: a caller that may be cancelled says so here, and is asked at least every `everyMs`. */
@@ -47,7 +47,7 @@ export function blockOn(
     } else {
       // Time asked for, not time passed: a process that was stopped and continued has not listened meanwhile.
       silence += latch.signals === seen ? slice : 0;
-      if (silence > SILENCE_MS && heartbeat > 0) return 'runtime lost';
+      if (silence > SILENCE_MS) return 'runtime lost';
     }
   }
 }

@@ -1,0 +1,17 @@
+# How everything of ours is compiled: C99 as the header promises, all warnings are errors, nothing is exported by default.
+function(epptok_compile target)
+  set_target_properties(${target} PROPERTIES
+    C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS ON C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Werror)
+  if(EPPTOK_SANITIZE STREQUAL "address")
+    set(flags -fsanitize=address,undefined -fno-sanitize-recover=undefined)
+  elseif(EPPTOK_SANITIZE STREQUAL "thread")
+    set(flags -fsanitize=thread)
+  elseif(EPPTOK_SANITIZE)
+    message(FATAL_ERROR "EPPTOK_SANITIZE is \"${EPPTOK_SANITIZE}\": it can be address or thread")
+  endif()
+  if(flags)
+    target_compile_options(${target} PRIVATE ${flags} -g -fno-omit-frame-pointer)
+    target_link_options(${target} PRIVATE ${flags})
+  endif()
+endfunction()

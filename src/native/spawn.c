@@ -1,0 +1,288 @@
+#define _GNU_SOURCE
+#include "spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "descriptor.h"
+
+#if defined(__APPLE__)
+#include <crt_externs.h>
+#define environ (*_NSGetEnviron())
+#else
+extern char **environ;
+#endif
+
+#define CONTROL_IN_CHILD 3
+#define MS_TO_END_BY_ITSELF 2000
+#define MS_TO_DIE_WHEN_KILLED 1000
+
+/* ---- starting ---- */
+
+/*
+ * The environment without what a Node parent tells its own children: our descriptor 3 would be taken for the IPC channel
+ * that NODE_CHANNEL_FD names. The strings stay the process's.
+ */
+static char **environment_for_child(void)
+{
+    size_t count = 0;
+    while (environ != NULL && environ[count] != NULL) {
+        count++;
+    }
+    char **copy = malloc((count + 1) * sizeof *copy);
+    if (copy == NULL) {
+        return NULL;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(environ[i], "NODE_CHANNEL_", strlen("NODE_CHANNEL_")) != 0) {
+            copy[kept++] = environ[i];
+        }
+    }
+    copy[kept] = NULL;
+    return copy;
+}
+
+/* node, the runtime, `--control-fd 3 --parent <pid>`, the rest. The strings stay the launch's, and `parent`. */
+static char **command_line(const epptok_i_launch *launch, char *parent)
+{
+    static char control_option[] = "--control-fd", control_number[] = "3", parent_option[] = "--parent";
+    size_t count = 0;
+    while (launch->arguments[count] != NULL) {
+        count++;
+    }
+    char **line = malloc((count + 7) * sizeof *line);
+    if (line != NULL) {
+        line[0] = launch->node;
+        line[1] = launch->runtime;
+        line[2] = control_option;
+        line[3] = control_number;
+        line[4] = parent_option;
+        line[5] = parent;
+        memcpy(line + 6, launch->arguments, (count + 1) * sizeof *line);
+    }
+    return line;
+}
+
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+    short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP;
+#if defined(POSIX_SPAWN_CLOEXEC_DEFAULT)
+    flags |= POSIX_SPAWN_CLOEXEC_DEFAULT;
+#endif
+    sigset_t none, all;
+    (void)sigemptyset(&none);
+    (void)sigfillset(&all);
+    (void)sigdelset(&all, SIGKILL);
+    (void)sigdelset(&all, SIGSTOP);
+    int error = posix_spawnattr_setflags(attributes, flags);
+    if (error == 0) {
+        error = posix_spawnattr_setsigmask(attributes, &none);
+    }
+    if (error == 0) {
+        error = posix_spawnattr_setsigdefault(attributes, &all);
+    }
+    /* A group of its own: Ctrl-C is the host's to handle, and may come while it still has calls to make. */
+    if (error == 0) {
+        error = posix_spawnattr_setpgroup(attributes, 0);
+    }
+    return error;
+}
+
+/* `control` is above 3, so that no action overwrites what a later one needs. */
+static int set_descriptors(posix_spawn_file_actions_t *actions, int control)
+{
+    int error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (error == 0) {
+        error = posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    }
+#if defined(POSIX_SPAWN_CLOEXEC_DEFAULT)
+    if (error == 0) {
+        error = posix_spawn_file_actions_addinherit_np(actions, STDERR_FILENO);
+    }
+#endif
+    if (error == 0) {
+        error = posix_spawn_file_actions_adddup2(actions, control, CONTROL_IN_CHILD);
+    }
+#if defined(__GLIBC__) && defined(__GLIBC_PREREQ)
+#if __GLIBC_PREREQ(2, 34)
+    if (error == 0) {
+        error = posix_spawn_file_actions_addclosefrom_np(actions, CONTROL_IN_CHILD + 1);
+    }
+#endif
+#endif
+    return error;
+}
+
+static int spawn(const epptok_i_launch *launch, int control, char **line, char **environment, pid_t *pid)
+{
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawnattr_init(&attributes);
+    if (error != 0) {
+        return error;
+    }
+    error = posix_spawn_file_actions_init(&actions);
+    if (error == 0) {
+        error = set_attributes(&attributes);
+        if (error == 0) {
+            error = set_descriptors(&actions, control);
+        }
+        if (error == 0) {
+            error = posix_spawnp(pid, launch->node, &actions, &attributes, line, environment);
+        }
+        (void)posix_spawn_file_actions_destroy(&actions);
+    }
+    (void)posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
+epptok_i_child *epptok_i_child_start(const epptok_i_launch *launch, epptok_status *status, epptok_i_reason *reason)
+{
+    char parent[24];
+    (void)snprintf(parent, sizeof parent, "%ld", (long)getpid());
+    epptok_i_child *child = calloc(1, sizeof *child);
+    char **line = command_line(launch, parent);
+    char **environment = environment_for_child();
+    int pair[2] = {-1, -1};
+    int high = -1;
+    int error = 0;
+    if (child == NULL || line == NULL || environment == NULL) {
+        error = ENOMEM;
+    }
+    if (error == 0) {
+        error = epptok_i_socket_pair(pair);
+    }
+    if (error == 0) {
+        high = fcntl(pair[1], F_DUPFD_CLOEXEC, CONTROL_IN_CHILD + 7);
+        error = high < 0 ? errno : spawn(launch, high, line, environment, &child->pid);
+    }
+    epptok_i_descriptor_close(&high);
+    epptok_i_descriptor_close(&pair[1]);
+    free(line);
+    free(environment);
+    if (error == 0) {
+        child->control = pair[0];
+        *status = EPPTOK_OK;
+        return child;
+    }
+    epptok_i_descriptor_close(&pair[0]);
+    free(child);
+    char text[128];
+    *status = error == ENOMEM
+                  ? epptok_i_out_of_memory(reason)
+                  : epptok_i_because(reason, EPPTOK_INIT_FAILED, "cannot start node as \"%s\": %s%s", launch->node,
+                                     epptok_i_errno_text(error, text, sizeof text),
+                                     error == ENOENT ? " (set options.node_path or EPPTOK_NODE)" : "");
+    return NULL;
+}
+
+int epptok_i_child_connect(epptok_i_child *child, int *descriptor)
+{
+    int pair[2];
+    int error = epptok_i_socket_pair(pair);
+    if (error != 0) {
+        return error;
+    }
+    error = child->control < 0 ? EPIPE : epptok_i_socket_pass(child->control, 'C', pair[1]);
+    epptok_i_descriptor_close(&pair[1]);
+    if (error == 0) {
+        *descriptor = pair[0];
+        return 0;
+    }
+    epptok_i_descriptor_close(&pair[0]);
+    switch (error) {
+    case ENOBUFS:
+    case ETOOMANYREFS: /* too many descriptors under way */
+    case EWOULDBLOCK:
+        return EAGAIN;
+    case ECONNRESET:
+    case ENOTCONN:
+        return EPIPE;
+    default:
+        return error;
+    }
+}
+
+/* ---- ending ---- */
+
+bool epptok_i_child_hung_up(const epptok_i_child *child)
+{
+    struct pollfd watched = {child->control, POLLIN, 0};
+    return child->control < 0 || (poll(&watched, 1, 0) > 0 && (watched.revents & (POLLHUP | POLLERR)) != 0);
+}
+
+bool epptok_i_child_reap(epptok_i_child *child)
+{
+    while (!child->gone) {
+        int status = 0;
+        pid_t waited = waitpid(child->pid, &status, WNOHANG);
+        if (waited == child->pid) {
+            child->gone = true;
+            child->status_known = true;
+            child->wait_status = status;
+        } else if (waited == 0) {
+            return false;
+        } else if (errno != EINTR) {
+            child->gone = true; /* ECHILD: the host ignores SIGCHLD, or waits for every child itself */
+        }
+    }
+    return true;
+}
+
+void epptok_i_child_describe(const epptok_i_child *child, char *text, size_t capacity)
+{
+    long pid = (long)child->pid;
+    if (child->status_known && WIFSIGNALED(child->wait_status)) {
+        (void)snprintf(text, capacity, "runtime process %ld was killed by signal %d", pid, WTERMSIG(child->wait_status));
+    } else if (child->status_known && WIFEXITED(child->wait_status)) {
+        (void)snprintf(text, capacity, "runtime process %ld exited with code %d", pid, WEXITSTATUS(child->wait_status));
+    } else if (child->gone || epptok_i_child_hung_up(child)) {
+        (void)snprintf(text, capacity, "runtime process %ld ended", pid);
+    } else {
+        (void)snprintf(text, capacity, "runtime process %ld closed the connection", pid);
+    }
+}
+
+void epptok_i_child_kill(epptok_i_child *child)
+{
+    epptok_i_descriptor_close(&child->control);
+    /* Only while it is known to be ours: after its end the number may be another process's. */
+    if (!epptok_i_child_reap(child)) {
+        (void)kill(child->pid, SIGKILL);
+    }
+}
+
+static bool wait_for_end(epptok_i_child *child, uint32_t milliseconds)
+{
+    int64_t deadline = epptok_i_deadline_in_ms(milliseconds);
+    long pause_ns = 500000;
+    while (!epptok_i_child_reap(child)) {
+        if (epptok_i_now_ns() >= deadline) {
+            return false;
+        }
+        struct timespec pause = {0, pause_ns};
+        (void)nanosleep(&pause, NULL);
+        pause_ns = pause_ns < 8000000 ? pause_ns * 2 : pause_ns;
+    }
+    return true;
+}
+
+void epptok_i_child_end(epptok_i_child *child)
+{
+    epptok_i_descriptor_close(&child->control);
+    if (!wait_for_end(child, MS_TO_END_BY_ITSELF)) {
+        epptok_i_child_kill(child);
+        (void)wait_for_end(child, MS_TO_DIE_WHEN_KILLED);
+    }
+}

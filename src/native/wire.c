@@ -1,0 +1,200 @@
+#define _GNU_SOURCE
+#include "wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "clock.h"
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0 /* SO_NOSIGPIPE instead */
+#endif
+
+/* Answers up to this size cost one recv(). */
+#define FIRST_READ_BYTES 8192u
+
+static epptok_status failed(epptok_i_reason *reason, const char *what, int error)
+{
+    char text[128];
+    return epptok_i_because(reason, EPPTOK_UNAVAILABLE, "%s the runtime failed: %s", what,
+                            epptok_i_errno_text(error, text, sizeof text));
+}
+
+static epptok_status timed_out(epptok_i_reason *reason, const char *what)
+{
+    return epptok_i_because(reason, EPPTOK_TIMEOUT, "the deadline passed while %s", what);
+}
+
+/* The events that have come, or 0 at the deadline; -1 with errno. */
+static int wait_for(int descriptor, short events, int64_t deadline_ns)
+{
+    for (;;) {
+        struct pollfd watched = {descriptor, events, 0};
+        int milliseconds = epptok_i_poll_ms(deadline_ns);
+        int ready = poll(&watched, 1, milliseconds);
+        if (ready > 0) {
+            return watched.revents;
+        }
+        if (ready == 0 && epptok_i_now_ns() >= deadline_ns) {
+            return 0;
+        }
+        if (ready < 0 && errno != EINTR && errno != EAGAIN) {
+            return -1;
+        }
+    }
+}
+
+static size_t pieces_after(const epptok_i_outgoing *frame, size_t done, struct iovec *pieces)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < frame->part_count; i++) {
+        const epptok_i_bytes *part = &frame->parts[i];
+        if (done >= part->length) {
+            done -= part->length;
+            continue;
+        }
+        pieces[count].iov_base = (void *)((uintptr_t)part->data + done);
+        pieces[count++].iov_len = part->length - done;
+        done = 0;
+    }
+    return count;
+}
+
+/*
+ * OK with trip->whole false: the other end has answered, or hung up, before it took the whole request (a refusal by
+ * size, say); what it had to say is still to be read.
+ */
+static epptok_status send_frame(int descriptor, const epptok_i_outgoing *frame, int64_t deadline_ns,
+                                epptok_i_trip *trip, epptok_i_reason *reason)
+{
+    size_t done = 0;
+    while (done < frame->length) {
+        struct iovec pieces[sizeof frame->parts / sizeof frame->parts[0]];
+        struct msghdr message;
+        memset(&message, 0, sizeof message);
+        message.msg_iov = pieces;
+        size_t count = pieces_after(frame, done, pieces);
+        message.msg_iovlen = count;
+        ssize_t sent = sendmsg(descriptor, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent > 0) {
+            done += (size_t)sent;
+            trip->sent = true;
+            continue;
+        }
+        if (sent < 0 && errno == EINTR) {
+            continue;
+        }
+        if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
+            if (trip->sent && (errno == EPIPE || errno == ECONNRESET)) {
+                return EPPTOK_OK;
+            }
+            return failed(reason, "sending to", errno);
+        }
+        int events = wait_for(descriptor, POLLIN | POLLOUT, deadline_ns);
+        if (events < 0) {
+            return failed(reason, "waiting for", errno);
+        }
+        if (events == 0) {
+            return timed_out(reason, "the request was being sent");
+        }
+        if ((events & POLLOUT) == 0) {
+            return EPPTOK_OK;
+        }
+    }
+    trip->whole = true;
+    return EPPTOK_OK;
+}
+
+static epptok_status refused(epptok_i_reason *reason, const char *fault)
+{
+    return epptok_i_because(reason, EPPTOK_UNAVAILABLE, "the runtime sent a frame that is refused: %s", fault);
+}
+
+/* Reads into reply->frame, which is the caller's to free whatever is returned. */
+static epptok_status receive_frame(int descriptor, int64_t deadline_ns, epptok_i_reply *reply, epptok_i_reason *reason)
+{
+    size_t capacity = FIRST_READ_BYTES;
+    size_t received = 0;
+    bool expect_wait = true;
+    reply->length = 0; /* until the header has come */
+    reply->frame = malloc(capacity);
+    if (reply->frame == NULL) {
+        return epptok_i_out_of_memory(reason);
+    }
+    for (;;) {
+        if (expect_wait) {
+            int events = wait_for(descriptor, POLLIN, deadline_ns);
+            if (events < 0) {
+                return failed(reason, "waiting for", errno);
+            }
+            if (events == 0) {
+                return timed_out(reason, received == 0 ? "waiting for the answer" : "the answer was arriving");
+            }
+        }
+        ssize_t got = recv(descriptor, reply->frame + received, capacity - received, MSG_DONTWAIT);
+        expect_wait = got <= 0;
+        if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) {
+            continue;
+        }
+        if (got < 0) {
+            return failed(reason, "receiving from", errno);
+        }
+        if (got == 0) {
+            return epptok_i_because(reason, EPPTOK_UNAVAILABLE, "the runtime closed the connection %s",
+                                    received == 0 ? "before it answered" : "in the middle of its answer");
+        }
+        received += (size_t)got;
+        if (reply->length == 0 && received >= EPPTOK_I_HEADER_BYTES) {
+            uint64_t announced = 0;
+            const char *fault = epptok_i_frame_announced(reply->frame, EPPTOK_I_MAX_REPLY_BYTES, &announced);
+            if (fault != NULL) {
+                return refused(reason, fault);
+            }
+            reply->length = (size_t)announced;
+            if (reply->length > capacity) {
+                uint8_t *larger = realloc(reply->frame, reply->length);
+                if (larger == NULL) {
+                    return epptok_i_out_of_memory(reason);
+                }
+                reply->frame = larger;
+                capacity = reply->length;
+            }
+        }
+        if (reply->length > 0 && received >= reply->length) {
+            return received == reply->length ? EPPTOK_OK : refused(reason, "bytes follow its end");
+        }
+        if (!expect_wait && epptok_i_now_ns() >= deadline_ns) {
+            return timed_out(reason, "the answer was arriving");
+        }
+    }
+}
+
+epptok_status epptok_i_wire_exchange(int descriptor, const epptok_i_outgoing *frame, int64_t deadline_ns,
+                                     epptok_i_reply *reply, epptok_i_trip *trip, epptok_i_reason *reason)
+{
+    trip->sent = false;
+    trip->whole = false;
+    reply->frame = NULL;
+    epptok_status status = send_frame(descriptor, frame, deadline_ns, trip, reason);
+    if (status == EPPTOK_OK) {
+        status = receive_frame(descriptor, deadline_ns, reply, reason);
+    }
+    if (status != EPPTOK_OK) {
+        trip->whole = false;
+        free(reply->frame);
+        reply->frame = NULL;
+    }
+    return status;
+}
+
+bool epptok_i_wire_is_quiet(int descriptor)
+{
+    char byte;
+    ssize_t got = recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+}

@@ -80,13 +80,17 @@ const char *host_peer_message(const uint8_t *frame) {
     return text;
 }
 
-int host_peer_connect(const char *path) {
+int host_peer_connect_with(int fd, const char *path) {
     struct sockaddr_un address;
     memset(&address, 0, sizeof address);
     address.sun_family = AF_UNIX;
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    return fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0 ? fd : -1;
+}
+
+int host_peer_connect(const char *path) {
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+    if (fd >= 0 && host_peer_connect_with(fd, path) < 0) {
         close(fd);
         return -1;
     }

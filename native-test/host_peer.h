@@ -21,6 +21,8 @@ uint64_t host_peer_call_id(const uint8_t *frame);
 const char *host_peer_message(const uint8_t *frame);
 
 int host_peer_connect(const char *path);
+/* With a descriptor that was made before; -1 on failure. */
+int host_peer_connect_with(int fd, const char *path);
 bool host_peer_write(int fd, const void *bytes, size_t length);
 /* The length of the frame read; 0 at the end, or after 10 s. */
 size_t host_peer_read_frame(int fd, uint8_t *frame, size_t capacity);

@@ -41,7 +41,7 @@ static epptok_status enter(epptok_i_connection *connection, const epptok_i_incom
     return EPPTOK_OK;
 }
 
-bool epptok_i_call_begin(epptok_i_connection *connection, uint8_t *frame, size_t length, int64_t arrived_ns) {
+bool epptok_i_connection_call(epptok_i_connection *connection, uint8_t *frame, size_t length, int64_t arrived_ns) {
     epptok_i_host *host = connection->host;
     epptok_i_incoming call;
     epptok_i_job *job = NULL;
@@ -77,7 +77,7 @@ bool epptok_i_call_begin(epptok_i_connection *connection, uint8_t *frame, size_t
     return epptok_i_connection_answer(connection, call.call_id, status, message) == 1;
 }
 
-void epptok_i_call_end(epptok_i_host *host, uint64_t ticket, epptok_status status, const char *message) {
+void epptok_i_job_end(epptok_i_host *host, uint64_t ticket, epptok_status status, const char *message) {
     pthread_mutex_lock(&host->lock);
     epptok_i_job *job = epptok_i_find_ticket(host, ticket);
     if (job == NULL || job->state == EPPTOK_I_SETTLED) {
@@ -107,13 +107,13 @@ static void expire_job(epptok_i_host *host, epptok_i_job *job, int64_t now) {
     snprintf(message, sizeof message, "the deadline passed after %" PRId64 " ms, %s", ms,
              job->state == EPPTOK_I_QUEUED ? "while the call waited for a worker" : "while a worker served the call");
     pthread_mutex_unlock(&host->lock);
-    epptok_i_call_end(host, ticket, EPPTOK_TIMEOUT, message);
+    epptok_i_job_end(host, ticket, EPPTOK_TIMEOUT, message);
     pthread_mutex_lock(&host->lock);
 }
 
 #define OWNER_OF(timer, type) ((type *)(void *)((char *)(timer)-offsetof(type, timer)))
 
-int64_t epptok_i_call_expire(epptok_i_host *host, bool *ended) {
+int64_t epptok_i_jobs_expire(epptok_i_host *host, bool *ended) {
     pthread_mutex_lock(&host->lock);
     epptok_i_timer *timer;
     int64_t now = 0;

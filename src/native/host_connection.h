@@ -59,11 +59,11 @@ void epptok_i_connection_set_timer(epptok_i_connection *connection, int64_t dead
 void epptok_i_connection_clear_timer(epptok_i_connection *connection);
 
 /* host_call.c: a whole frame came in; false: the connection must be closed. Takes over `frame`. */
-bool epptok_i_call_begin(epptok_i_connection *connection, uint8_t *frame, size_t length, int64_t arrived_ns);
+bool epptok_i_connection_call(epptok_i_connection *connection, uint8_t *frame, size_t length, int64_t arrived_ns);
 /* Ends a call of either kind, in the queue or running, with an answer of the host's own. Without host->lock. */
-void epptok_i_call_end(epptok_i_host *host, uint64_t ticket, epptok_status status, const char *message);
+void epptok_i_job_end(epptok_i_host *host, uint64_t ticket, epptok_status status, const char *message);
 /* I/O thread: ends calls of sockets whose deadline has passed, closes connections whose time is up. Returns the nearest deadline. */
-int64_t epptok_i_call_expire(epptok_i_host *host, bool *ended);
+int64_t epptok_i_jobs_expire(epptok_i_host *host, bool *ended);
 void epptok_i_explain_limit(const epptok_i_host *host, uint64_t length, char *message, size_t capacity);
 
 #endif

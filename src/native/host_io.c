@@ -162,7 +162,7 @@ static void *run(void *argument) {
     epptok_i_event events[EVENTS];
     bool ended = false;
     while (!ended) {
-        int64_t nearest = epptok_i_call_expire(host, &ended);
+        int64_t nearest = epptok_i_jobs_expire(host, &ended);
         if (ended) break;
         if (nearest > io->accepts_again_ns) nearest = io->accepts_again_ns;
         int timeout_ms = nearest == EPPTOK_I_NEVER ? -1 : epptok_i_poll_ms(nearest);

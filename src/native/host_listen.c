@@ -5,6 +5,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "descriptor.h"
 #include "host_io.h"
 
 #include <errno.h>
@@ -21,6 +22,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef SOCK_CLOEXEC
+#define STREAM (SOCK_STREAM | SOCK_CLOEXEC)
+#else
+#define STREAM SOCK_STREAM
+#endif
 #define BACKLOG 4096
 #define LOCK_TRIES 200 /* of 10 ms */
 
@@ -105,18 +111,12 @@ static bool remove_stale(const struct sockaddr_un *address, epptok_i_reason *rea
         epptok_i_because(reason, EPPTOK_INIT_FAILED, "%s exists and is not a socket", address->sun_path);
         return false;
     }
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (fd < 0 || !epptok_i_descriptor_prepare(fd)) {
-        fail(reason, "cannot test", address->sun_path);
-        if (fd >= 0) close(fd);
-        return false;
-    }
-    bool connected = connect(fd, (const struct sockaddr *)address, sizeof *address) == 0;
-    int error = errno;
-    close(fd);
+    int fd = -1;
+    int error = epptok_i_socket_connect(address->sun_path, &fd);
+    epptok_i_descriptor_close(&fd);
     errno = error;
     /* EAGAIN: its backlog is full, so there is somebody. */
-    if (connected || error == EAGAIN || error == EINPROGRESS) {
+    if (error == 0 || error == EAGAIN || error == EINPROGRESS) {
         epptok_i_because(reason, EPPTOK_INIT_FAILED, "%s is in use: another runtime listens there", address->sun_path);
         return false;
     }
@@ -160,7 +160,7 @@ bool epptok_i_listen(epptok_i_listener *listener, const char *path, const char *
     if (!find_access(group, &access_, reason)) return false;
     int directory = lock_directory(path, &access_, reason);
     if (directory < 0) return false;
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    int fd = socket(AF_UNIX, STREAM, 0);
     bool done = fd >= 0 && epptok_i_descriptor_prepare(fd);
     if (!done) fail(reason, "cannot make the socket", path);
     done = done && remove_stale(&address, reason) && bind_and_listen(fd, &address, &access_, listener, reason);

@@ -118,7 +118,7 @@ static bool end_frame(epptok_i_connection *connection) {
     epptok_i_connection_clear_timer(connection);
     if (!discarded) {
         if (!connection->greeted) return greet(connection, frame, connection->length);
-        return epptok_i_call_begin(connection, frame, connection->length, connection->first_byte_ns);
+        return epptok_i_connection_call(connection, frame, connection->length, connection->first_byte_ns);
     }
     char message[160];
     snprintf(message, sizeof message, "%" PRIu64 " bytes of other calls are coming in and this call has %zu, the limit is %" PRIu64,

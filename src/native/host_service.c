@@ -5,27 +5,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A prompt of that size takes a worker tens of milliseconds and more. */
+#define LARGE_BYTES (256u * 1024u)
+
 /*
- * The call that a thread serves. A service thread that dies (a JavaScript heap that is exhausted ends its worker without a
- * word) never replies; the destructor of a thread key runs even then, and ends the call.
+ * What a thread serves. A service thread that dies (a JavaScript heap that is exhausted ends its worker without a word)
+ * never replies; the destructor of a thread key runs even then, and ends the call.
  */
 static __thread struct {
-    uint32_t host;
-    uint64_t ticket;
+    uint32_t host; /* where the thread counts as a service; 0: nowhere */
+    uint32_t queue;
+    uint64_t ticket; /* the call that it serves; 0: none */
+    bool large;      /* it is large, or was and next() was not called since */
 } serving;
 static pthread_key_t thread_end;
 static bool thread_end_made;
 static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
 
-static void end_call_of_dead_thread(void *unused) {
-    (void)unused;
-    epptok_i_host *host = serving.ticket == 0 ? NULL : epptok_i_host_acquire(serving.host);
+static void leave_service(bool died) {
+    epptok_i_host *host = serving.host == 0 ? NULL : epptok_i_host_acquire(serving.host);
+    serving.host = 0;
     if (host == NULL) return;
-    epptok_i_call_end(host, serving.ticket, EPPTOK_UNAVAILABLE, "the thread that served the call has died");
+    epptok_i_queue *queue = &host->queues[serving.queue];
+    pthread_mutex_lock(&host->lock);
+    queue->services--;
+    if (serving.large) queue->large--;
+    epptok_i_waiter *other = queue->head == NULL ? NULL : queue->idle;
+    if (other != NULL) epptok_i_idle_remove(queue, other);
+    pthread_mutex_unlock(&host->lock);
+    if (other != NULL) pthread_cond_signal(&other->cond);
+    if (died && serving.ticket != 0) {
+        epptok_i_job_end(host, serving.ticket, EPPTOK_UNAVAILABLE, "the thread that served the call has died");
+    }
     epptok_i_host_release(host);
 }
 
-static void make_thread_end(void) { thread_end_made = pthread_key_create(&thread_end, end_call_of_dead_thread) == 0; }
+static void end_of_thread(void *unused) {
+    (void)unused;
+    leave_service(true);
+}
+
+static void make_thread_end(void) { thread_end_made = pthread_key_create(&thread_end, end_of_thread) == 0; }
 
 #if defined(__GNUC__)
 /* dlclose() would leave a key whose destructor is no longer mapped. */
@@ -34,17 +54,29 @@ __attribute__((destructor)) static void delete_thread_end(void) {
 }
 #endif
 
-static void remember_serving(uint32_t host, uint64_t ticket) {
+/* The thread calls next(): it counts as a service of that queue, and is done with what it served. host->lock is not held. */
+static void enter_service(epptok_i_host *host, uint32_t queue) {
+    if (serving.host == host->number && serving.queue == queue) return;
+    leave_service(false);
     pthread_once(&thread_end_once, make_thread_end);
-    serving.host = host;
-    serving.ticket = ticket;
-    if (thread_end_made) pthread_setspecific(thread_end, &serving);
+    if (!thread_end_made || pthread_setspecific(thread_end, &serving) != 0) return;
+    pthread_mutex_lock(&host->lock);
+    host->queues[queue].services++;
+    pthread_mutex_unlock(&host->lock);
+    serving.host = host->number;
+    serving.queue = queue;
+    serving.ticket = 0;
+    serving.large = false;
 }
 
-/* Those whose deadline has passed are left to the I/O thread or their caller, who are about to end them. */
+/*
+ * First in, first out, but large calls never hold all services: one stays free for the others, if there are two.
+ * Calls whose deadline has passed are left to the I/O thread or their caller, who are about to end them.
+ */
 static epptok_i_job *first_live(const epptok_i_queue *queue, int64_t now) {
+    bool large_too = queue->large == 0 || queue->large + 1 < queue->services;
     epptok_i_job *job = queue->head;
-    while (job != NULL && job->timer.deadline_ns <= now) job = job->next;
+    while (job != NULL && (job->timer.deadline_ns <= now || (!large_too && job->length > LARGE_BYTES))) job = job->next;
     return job;
 }
 
@@ -79,6 +111,10 @@ static int32_t take(epptok_i_host *host, uint32_t queue, uint8_t *buffer, size_t
                     int64_t until) {
     epptok_i_queue *q = &host->queues[queue];
     q->served = true;
+    if (serving.large) {
+        serving.large = false;
+        q->large--;
+    }
     epptok_i_waiter *waiter = NULL;
     int32_t found = EPPTOK_HOST_IDLE;
     for (;;) {
@@ -94,7 +130,14 @@ static int32_t take(epptok_i_host *host, uint32_t queue, uint8_t *buffer, size_t
             out->deadline_ms = (uint64_t)((job->timer.deadline_ns - now + EPPTOK_I_NS_PER_MS - 1) / EPPTOK_I_NS_PER_MS);
             out->queue_us = (uint64_t)((now - job->queued_ns) / 1000);
             found = job->length > capacity || buffer == NULL ? EPPTOK_HOST_GROW : EPPTOK_HOST_JOB;
-            if (found == EPPTOK_HOST_GROW || copy_frame(host, job, buffer)) break;
+            if (found == EPPTOK_HOST_GROW) break;
+            if (copy_frame(host, job, buffer)) {
+                bool counts = serving.host == host->number;
+                if (counts) serving.ticket = out->ticket;
+                serving.large = counts && out->length > LARGE_BYTES;
+                if (serving.large) q->large++;
+                break;
+            }
             found = EPPTOK_HOST_IDLE;
             continue;
         }
@@ -117,10 +160,10 @@ int32_t epptok_host_next(uint32_t number, uint32_t queue, uint8_t *buffer, size_
     epptok_i_host *host = epptok_i_host_acquire(number);
     if (host == NULL) return EPPTOK_HOST_STOPPED;
     int64_t until = epptok_i_now_ns() + (int64_t)wait_ms * EPPTOK_I_NS_PER_MS;
+    enter_service(host, queue);
     pthread_mutex_lock(&host->lock);
     int32_t found = take(host, queue, buffer, capacity, job, until);
     pthread_mutex_unlock(&host->lock);
-    if (found == EPPTOK_HOST_JOB) remember_serving(number, job->ticket);
     epptok_i_host_release(host);
     return found;
 }

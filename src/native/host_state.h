@@ -66,6 +66,8 @@ typedef struct epptok_i_queue {
     epptok_i_waiter *idle; /* services in next(), the last to come first: its caches are warm */
     uint64_t calls, bytes, running;
     bool served;           /* next() was called */
+    unsigned services;     /* threads that have called next() and have not ended */
+    unsigned large;        /* of these, how many serve a large call */
 } epptok_i_queue;
 
 #define EPPTOK_I_QUEUES 2u

@@ -1,0 +1,450 @@
+/* The queue, seen by callers of this process: order, admission, deadlines, cancellation, stop. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "host_check.h"
+#include "host_peer.h"
+
+#include "../src/native/clock.h"
+#include "../src/native/frame.h"
+#include "../src/native/host.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CALLS EPPTOK_HOST_QUEUE_CALLS
+#define MS 1000000ll
+
+static char message[256];
+
+static uint32_t start_with(uint32_t max_calls, uint64_t max_bytes, uint64_t max_frame) {
+    epptok_host_options options = {sizeof options, max_calls, max_bytes, max_frame, NULL, NULL, -1, 0};
+    uint32_t host = epptok_host_start(&options, message, sizeof message);
+    CHECK(host != 0);
+    epptok_host_set_ready(host, EPPTOK_OK, NULL);
+    return host;
+}
+
+static uint32_t start(void) { return start_with(0, 0, 0); }
+
+typedef struct call {
+    uint32_t host;
+    uint8_t *frame;
+    size_t length;
+    uint64_t ticket;
+    epptok_status status;
+    uint8_t *reply;
+    size_t reply_length;
+    int64_t waited_ns;
+    pthread_t thread;
+} call;
+
+static epptok_status submit(call *c, uint32_t host, size_t body, int ms) {
+    memset(c, 0, sizeof *c);
+    c->host = host;
+    c->frame = host_peer_tokenize(1, body, (uint32_t)ms, &c->length);
+    return epptok_i_host_submit(host, c->frame, c->length, epptok_i_now_ns() + ms * MS, &c->ticket, message, sizeof message);
+}
+
+static void finish(call *c) {
+    int64_t start_ns = epptok_i_now_ns();
+    c->status = epptok_i_host_wait(c->host, c->ticket, &c->reply, &c->reply_length);
+    c->waited_ns = epptok_i_now_ns() - start_ns;
+    free(c->frame); /* borrowed until here: the sanitizer sees who still reads it */
+}
+
+static void *finish_in_thread(void *c) {
+    finish(c);
+    return NULL;
+}
+
+static int32_t next(uint32_t host, uint64_t *ticket, uint32_t wait_ms) {
+    static uint8_t buffer[1 << 16];
+    epptok_host_job job;
+    int32_t found = epptok_host_next(host, CALLS, buffer, sizeof buffer, &job, wait_ms);
+    *ticket = job.ticket;
+    return found;
+}
+
+static void calls_come_out_in_the_order_they_went_in(void) {
+    uint32_t host = start();
+    call calls[5];
+    uint64_t ticket;
+    for (int i = 0; i < 5; i++) CHECK(submit(&calls[i], host, 10, 1000) == EPPTOK_OK);
+    for (int i = 0; i < 5; i++) {
+        CHECK(next(host, &ticket, 0) == EPPTOK_HOST_JOB);
+        CHECK(ticket == calls[i].ticket);
+        CHECK(epptok_host_reply(host, ticket, (const uint8_t *)"reply" + i, 1) == 1);
+    }
+    CHECK(next(host, &ticket, 0) == EPPTOK_HOST_IDLE);
+    for (int i = 0; i < 5; i++) {
+        finish(&calls[i]);
+        CHECK(calls[i].status == EPPTOK_OK && calls[i].reply_length == 1 && calls[i].reply[0] == "reply"[i]);
+        free(calls[i].reply);
+    }
+    epptok_host_stop(host);
+}
+
+static void a_frame_arrives_whole_with_what_is_left_of_its_deadline(void) {
+    uint32_t host = start();
+    call c;
+    uint8_t buffer[8192];
+    epptok_host_job job;
+    CHECK(submit(&c, host, 4096, 1000) == EPPTOK_OK);
+    usleep(20000);
+    CHECK(epptok_host_next(host, CALLS, buffer, sizeof buffer, &job, 0) == EPPTOK_HOST_JOB);
+    CHECK(job.length == c.length && memcmp(buffer, c.frame, c.length) == 0);
+    CHECK(job.deadline_ms <= 980 && job.deadline_ms > 500);
+    CHECK(job.queue_us >= 20000);
+    CHECK(epptok_host_reply(host, job.ticket, buffer, 8) == 1);
+    CHECK(epptok_host_reply(host, job.ticket, buffer, 8) == 0);
+    finish(&c);
+    free(c.reply);
+    epptok_host_stop(host);
+}
+
+static void a_full_queue_refuses_at_once_with_the_figures(void) {
+    uint32_t host = start_with(3, 0, 0);
+    call calls[4];
+    uint64_t ticket;
+    for (int i = 0; i < 3; i++) CHECK(submit(&calls[i], host, 10, 100) == EPPTOK_OK);
+    CHECK(submit(&calls[3], host, 10, 100) == EPPTOK_BACKPRESSURE);
+    CHECK_TEXT(message, "3 calls are waiting, the limit is 3");
+    free(calls[3].frame);
+    /* One that is being served does not wait. */
+    CHECK(next(host, &ticket, 0) == EPPTOK_HOST_JOB);
+    CHECK(submit(&calls[3], host, 10, 100) == EPPTOK_OK);
+    for (int i = 0; i < 4; i++) finish(&calls[i]);
+    epptok_host_counters counters;
+    CHECK(epptok_host_counters_read(host, &counters) == 1);
+    CHECK(counters.refused_backpressure == 1 && counters.accepted == 4 && counters.expired == 4);
+    CHECK(counters.queued_calls == 0 && counters.queued_bytes == 0 && counters.running_calls == 0);
+    epptok_host_stop(host);
+}
+
+static void the_queue_is_limited_by_bytes_too(void) {
+    uint32_t host = start_with(0, 10000, 0);
+    call first, second;
+    CHECK(submit(&first, host, 8000, 50) == EPPTOK_OK);
+    CHECK(submit(&second, host, 8000, 50) == EPPTOK_BACKPRESSURE);
+    CHECK_TEXT(message, "8080 bytes are waiting and this call has 8080, the limit is 10000");
+    free(second.frame);
+    finish(&first);
+    CHECK(submit(&second, host, 8000, 50) == EPPTOK_OK);
+    finish(&second);
+    epptok_host_stop(host);
+}
+
+static void a_frame_above_the_limit_is_refused_with_both_numbers(void) {
+    uint32_t host = start_with(0, 0, 1000);
+    call c;
+    CHECK(submit(&c, host, 2000, 50) == EPPTOK_INVALID_REQUEST);
+    CHECK_TEXT(message, "the request has 2080 bytes, the limit is 1000");
+    free(c.frame);
+    epptok_host_stop(host);
+}
+
+static void a_queued_call_expires_in_time_and_leaves_the_queue(void) {
+    uint32_t host = start();
+    call c;
+    uint64_t ticket;
+    CHECK(submit(&c, host, 10, 50) == EPPTOK_OK);
+    finish(&c);
+    CHECK(c.status == EPPTOK_TIMEOUT && c.reply == NULL);
+    CHECK(c.waited_ns >= 45 * MS && c.waited_ns < 70 * MS);
+    CHECK(next(host, &ticket, 0) == EPPTOK_HOST_IDLE);
+    epptok_host_stop(host);
+}
+
+static void an_expired_call_is_never_handed_out(void) {
+    uint32_t host = start();
+    call late, good;
+    uint64_t ticket;
+    CHECK(submit(&late, host, 10, 5) == EPPTOK_OK);
+    CHECK(submit(&good, host, 10, 1000) == EPPTOK_OK);
+    usleep(10000);
+    CHECK(next(host, &ticket, 0) == EPPTOK_HOST_JOB && ticket == good.ticket);
+    CHECK(epptok_host_reply(host, ticket, (const uint8_t *)"x", 1) == 1);
+    finish(&late);
+    finish(&good);
+    CHECK(late.status == EPPTOK_TIMEOUT && good.status == EPPTOK_OK);
+    free(good.reply);
+    epptok_host_stop(host);
+}
+
+static void a_running_call_expires_and_its_late_reply_reaches_nobody(void) {
+    uint32_t host = start();
+    call c, following;
+    uint64_t late, ticket;
+    CHECK(submit(&c, host, 10, 50) == EPPTOK_OK);
+    CHECK(next(host, &late, 0) == EPPTOK_HOST_JOB);
+    finish(&c);
+    CHECK(c.status == EPPTOK_TIMEOUT && c.waited_ns < 70 * MS);
+    CHECK(submit(&following, host, 10, 1000) == EPPTOK_OK);
+    CHECK(epptok_host_reply(host, late, (const uint8_t *)"late", 4) == 0);
+    CHECK(next(host, &ticket, 0) == EPPTOK_HOST_JOB && ticket == following.ticket);
+    CHECK(epptok_host_reply(host, ticket, (const uint8_t *)"own!", 4) == 1);
+    finish(&following);
+    CHECK(following.status == EPPTOK_OK && memcmp(following.reply, "own!", 4) == 0);
+    free(following.reply);
+    epptok_host_stop(host);
+}
+
+static void cancel_ends_a_wait_at_once_queued_or_running(void) {
+    uint32_t host = start();
+    for (int running = 0; running < 2; running++) {
+        call c;
+        uint64_t ticket = 0;
+        CHECK(submit(&c, host, 10, 10000) == EPPTOK_OK);
+        if (running) CHECK(next(host, &ticket, 0) == EPPTOK_HOST_JOB);
+        pthread_create(&c.thread, NULL, finish_in_thread, &c);
+        usleep(20000);
+        epptok_i_host_cancel(host, c.ticket, EPPTOK_CANCELLED);
+        pthread_join(c.thread, NULL);
+        CHECK(c.status == EPPTOK_CANCELLED && c.waited_ns < 1000 * MS);
+        if (running) CHECK(epptok_host_reply(host, ticket, (const uint8_t *)"x", 1) == 0);
+        else CHECK(next(host, &ticket, 0) == EPPTOK_HOST_IDLE);
+    }
+    epptok_host_stop(host);
+}
+
+static void a_small_buffer_is_told_the_size_and_the_call_stays(void) {
+    uint32_t host = start();
+    call c;
+    uint8_t small[100], *large;
+    epptok_host_job job;
+    CHECK(submit(&c, host, 5000, 1000) == EPPTOK_OK);
+    CHECK(epptok_host_next(host, CALLS, small, sizeof small, &job, 0) == EPPTOK_HOST_GROW);
+    CHECK(job.length == c.length);
+    CHECK(epptok_host_next(host, CALLS, NULL, 0, &job, 0) == EPPTOK_HOST_GROW);
+    large = malloc(job.length);
+    CHECK(epptok_host_next(host, CALLS, large, job.length, &job, 0) == EPPTOK_HOST_JOB);
+    CHECK(epptok_host_reply(host, job.ticket, small, 8) == 1);
+    finish(&c);
+    free(c.reply);
+    free(large);
+    epptok_host_stop(host);
+}
+
+static void nothing_is_served_before_the_models_are_ready(void) {
+    epptok_host_options options = {sizeof options, 0, 0, 0, NULL, NULL, -1, 0};
+    uint32_t host = epptok_host_start(&options, message, sizeof message);
+    call c;
+    size_t length;
+    uint64_t ticket;
+    uint8_t *reply, *ready = host_peer_call(EPPTOK_I_READY, 7, 1000, &length);
+    CHECK(submit(&c, host, 10, 1000) == EPPTOK_NOT_READY);
+    CHECK_TEXT(message, "still loading");
+    free(c.frame);
+    epptok_host_set_ready(host, EPPTOK_INIT_FAILED, "no tokenizer.json in that folder");
+    CHECK(submit(&c, host, 10, 1000) == EPPTOK_INIT_FAILED);
+    CHECK_TEXT(message, "no tokenizer.json in that folder");
+    free(c.frame);
+    int64_t deadline = epptok_i_deadline_in_ms(1000);
+    CHECK(epptok_i_host_submit(host, ready, length, deadline, &ticket, message, sizeof message) == EPPTOK_INIT_FAILED);
+    epptok_host_set_ready(host, EPPTOK_OK, NULL);
+    CHECK(epptok_i_host_submit(host, ready, length, deadline, &ticket, message, sizeof message) == EPPTOK_OK);
+    CHECK(epptok_i_host_wait(host, ticket, &reply, &length) == EPPTOK_OK);
+    CHECK(host_peer_status(reply) == EPPTOK_OK && host_peer_call_id(reply) == 7);
+    free(reply);
+    free(ready);
+    epptok_host_stop(host);
+}
+
+static void stats_go_to_the_control_queue(void) {
+    uint32_t host = start();
+    size_t length;
+    uint64_t ticket, taken;
+    uint8_t buffer[256], *reply, *frame = host_peer_call(EPPTOK_I_STATS, 3, 1000, &length);
+    epptok_host_job job;
+    CHECK(epptok_i_host_submit(host, frame, length, epptok_i_deadline_in_ms(1000), &ticket, message, sizeof message) == EPPTOK_OK);
+    CHECK(next(host, &taken, 0) == EPPTOK_HOST_IDLE);
+    CHECK(epptok_host_next(host, EPPTOK_HOST_QUEUE_CONTROL, buffer, sizeof buffer, &job, 0) == EPPTOK_HOST_JOB);
+    CHECK(epptok_host_reply(host, job.ticket, buffer, 64) == 1);
+    CHECK(epptok_i_host_wait(host, ticket, &reply, &length) == EPPTOK_OK && length == 64);
+    free(reply);
+    free(frame);
+    epptok_host_stop(host);
+}
+
+static void services_are_wanted_until_one_comes(void) {
+    uint32_t host = start();
+    call c;
+    uint64_t ticket;
+    CHECK(epptok_host_wanted(host) == 0);
+    CHECK(submit(&c, host, 10, 1000) == EPPTOK_OK);
+    CHECK(epptok_host_wanted(host) == 1);
+    CHECK(next(host, &ticket, 0) == EPPTOK_HOST_JOB);
+    CHECK(epptok_host_wanted(host) == 0);
+    epptok_i_host_cancel(host, ticket, EPPTOK_CANCELLED);
+    finish(&c);
+    epptok_host_stop(host);
+}
+
+static void *wait_for_a_job(void *host) {
+    uint64_t ticket;
+    static __thread int32_t found;
+    found = next(*(uint32_t *)host, &ticket, 20000);
+    return &found;
+}
+
+static void *take_and_die(void *host) {
+    uint64_t ticket;
+    CHECK(next(*(uint32_t *)host, &ticket, 1000) == EPPTOK_HOST_JOB);
+    return NULL;
+}
+
+static void a_service_thread_that_dies_ends_its_call(void) {
+    uint32_t host = start();
+    call c;
+    pthread_t service;
+    CHECK(submit(&c, host, 10, 10000) == EPPTOK_OK);
+    pthread_create(&service, NULL, take_and_die, &host);
+    finish(&c);
+    CHECK(c.status == EPPTOK_UNAVAILABLE && c.waited_ns < 1000 * MS);
+    pthread_join(service, NULL);
+    epptok_host_stop(host);
+}
+
+static void stop_answers_queued_and_running_calls_and_services(void) {
+    uint32_t host = start();
+    call queued, running, never_waited;
+    uint64_t ticket;
+    pthread_t idle;
+    epptok_host_job job;
+    CHECK(submit(&running, host, 10, 20000) == EPPTOK_OK);
+    CHECK(next(host, &ticket, 0) == EPPTOK_HOST_JOB);
+    CHECK(epptok_host_next(host, EPPTOK_HOST_QUEUE_CONTROL, NULL, 0, &job, 0) == EPPTOK_HOST_IDLE);
+    pthread_create(&running.thread, NULL, finish_in_thread, &running);
+    pthread_create(&idle, NULL, wait_for_a_job, &host);
+    usleep(20000);
+    epptok_host_stop(host);
+    pthread_join(idle, NULL);
+    pthread_join(running.thread, NULL);
+    CHECK(running.status == EPPTOK_SHUTTING_DOWN && running.waited_ns < 5000 * MS);
+    CHECK(epptok_host_reply(host, ticket, (const uint8_t *)"x", 1) == 0);
+
+    host = start();
+    CHECK(submit(&queued, host, 10, 20000) == EPPTOK_OK);
+    CHECK(submit(&never_waited, host, 10, 20000) == EPPTOK_OK);
+    pthread_create(&queued.thread, NULL, finish_in_thread, &queued);
+    usleep(20000);
+    epptok_host_stop(host);
+    epptok_host_stop(host);
+    pthread_join(queued.thread, NULL);
+    CHECK(queued.status == EPPTOK_SHUTTING_DOWN);
+    finish(&never_waited);
+    CHECK(never_waited.status == EPPTOK_SHUTTING_DOWN);
+    CHECK(next(host, &ticket, 1000) == EPPTOK_HOST_STOPPED);
+    CHECK(submit(&queued, host, 10, 20000) == EPPTOK_UNAVAILABLE);
+    free(queued.frame);
+}
+
+static void a_number_of_a_stopped_host_names_no_later_one(void) {
+    uint32_t stale = start();
+    epptok_host_stop(stale);
+    uint32_t host = start();
+    uint64_t ticket;
+    CHECK(host != stale);
+    CHECK(next(stale, &ticket, 0) == EPPTOK_HOST_STOPPED);
+    epptok_host_stop(stale);
+    CHECK(next(host, &ticket, 0) == EPPTOK_HOST_IDLE);
+    epptok_host_stop(host);
+    CHECK(next(0, &ticket, 0) == EPPTOK_HOST_STOPPED);
+}
+
+static void *take_large_and_hold(void *host) {
+    static __thread uint8_t buffer[400000];
+    epptok_host_job job;
+    CHECK(epptok_host_next(*(uint32_t *)host, CALLS, buffer, sizeof buffer, &job, 1000) == EPPTOK_HOST_JOB);
+    usleep(200000);
+    epptok_host_reply(*(uint32_t *)host, job.ticket, buffer, 8);
+    return NULL;
+}
+
+static void large_calls_leave_one_service_to_the_others(void) {
+    uint32_t host = start();
+    call large[2], small;
+    uint64_t ticket;
+    pthread_t service;
+    CHECK(next(host, &ticket, 0) == EPPTOK_HOST_IDLE); /* this thread is a service too */
+    for (int i = 0; i < 2; i++) CHECK(submit(&large[i], host, 300000, 5000) == EPPTOK_OK);
+    pthread_create(&service, NULL, take_large_and_hold, &host);
+    usleep(50000);
+    CHECK(submit(&small, host, 10, 5000) == EPPTOK_OK);
+    CHECK(next(host, &ticket, 1000) == EPPTOK_HOST_JOB && ticket == small.ticket);
+    CHECK(epptok_host_reply(host, ticket, (const uint8_t *)"x", 1) == 1);
+    finish(&small);
+    free(small.reply);
+    CHECK(next(host, &ticket, 0) == EPPTOK_HOST_IDLE); /* the second large one waits */
+    pthread_join(service, NULL);
+    uint8_t *buffer = malloc(400000);
+    epptok_host_job job;
+    CHECK(epptok_host_next(host, CALLS, buffer, 400000, &job, 1000) == EPPTOK_HOST_JOB && job.ticket == large[1].ticket);
+    CHECK(epptok_host_reply(host, job.ticket, buffer, 8) == 1);
+    for (int i = 0; i < 2; i++) {
+        finish(&large[i]);
+        CHECK(large[i].status == EPPTOK_OK);
+        free(large[i].reply);
+    }
+    free(buffer);
+    epptok_host_stop(host);
+}
+
+static void in_a_forked_child_the_host_is_inert(void) {
+    uint32_t host = start();
+    call c;
+    uint64_t ticket;
+    pthread_t idle;
+    pthread_create(&idle, NULL, wait_for_a_job, &host);
+    usleep(10000);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(5);
+        bool inert = next(host, &ticket, 1000) == EPPTOK_HOST_STOPPED;
+        inert = inert && submit(&c, host, 10, 1000) == EPPTOK_UNAVAILABLE;
+        inert = inert && epptok_host_reply(host, 1, (const uint8_t *)"x", 1) == 0;
+        epptok_host_stop(host);
+        /* The child may have hosts of its own. */
+        uint32_t own = start();
+        inert = inert && own != 0 && submit(&c, own, 10, 20) == EPPTOK_OK;
+        finish(&c);
+        epptok_host_stop(own);
+        _exit(inert && c.status == EPPTOK_TIMEOUT && host_check_failures == 0 ? 0 : 1);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    CHECK(status == 0);
+    CHECK(submit(&c, host, 10, 20) == EPPTOK_OK); /* the parent's host serves on */
+    finish(&c);
+    epptok_host_stop(host);
+    pthread_join(idle, NULL);
+}
+
+#define TEST(name) {#name, name}
+int main(int argc, char **argv) {
+    static const host_check_test tests[] = {
+        TEST(calls_come_out_in_the_order_they_went_in),
+        TEST(a_frame_arrives_whole_with_what_is_left_of_its_deadline),
+        TEST(a_full_queue_refuses_at_once_with_the_figures),
+        TEST(the_queue_is_limited_by_bytes_too),
+        TEST(a_frame_above_the_limit_is_refused_with_both_numbers),
+        TEST(a_queued_call_expires_in_time_and_leaves_the_queue),
+        TEST(an_expired_call_is_never_handed_out),
+        TEST(a_running_call_expires_and_its_late_reply_reaches_nobody),
+        TEST(cancel_ends_a_wait_at_once_queued_or_running),
+        TEST(a_small_buffer_is_told_the_size_and_the_call_stays),
+        TEST(nothing_is_served_before_the_models_are_ready),
+        TEST(stats_go_to_the_control_queue),
+        TEST(services_are_wanted_until_one_comes),
+        TEST(a_service_thread_that_dies_ends_its_call),
+        TEST(stop_answers_queued_and_running_calls_and_services),
+        TEST(a_number_of_a_stopped_host_names_no_later_one),
+        TEST(large_calls_leave_one_service_to_the_others),
+        TEST(in_a_forked_child_the_host_is_inert),
+    };
+    return host_check_run(tests, sizeof tests / sizeof *tests, argc, argv);
+}

@@ -16,5 +16,5 @@ export default defineConfig({
   splitting: true,
   sourcemap: true,
   // Not dist/native, where the library is.
-  clean: ['dist/*.js', 'dist/*.js.map', 'dist/*.d.ts'],
+  clean: ['!native/**'],
 });

@@ -114,6 +114,8 @@ async function serve(options: ServeArguments): Promise<void> {
   log.info('ready');
   await server.value.ended;
   await server.value.stop();
+  // Not after the workers' heaps have been taken down one by one.
+  process.exit(0);
 }
 
 async function encode(file: string | undefined, options: EncodeArguments): Promise<void> {

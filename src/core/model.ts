@@ -4,14 +4,9 @@ import { type Outcome, succeed } from '../protocol/status.ts';
 import type { Encoder } from '../tokenizer/encoder.ts';
 import { openLibraryEncoder } from '../tokenizer/library.ts';
 import { parseTokenizerBytes, readModelDirectory } from '../tokenizer/load.ts';
-import {
-  addedByConfig,
-  type NamedTokens,
-  namedTokens,
-  type SpecialTokens,
-  specialTokensAround,
-  type TransformersMajor,
-} from '../tokenizer/special-tokens.ts';
+import { addedTokens, type NamedTokens, namedTokens } from '../tokenizer/named-tokens.ts';
+import { type SpecialTokens, specialTokensAround } from '../tokenizer/special-tokens.ts';
+import type { TransformersMajor } from '../tokenizer/tokenizer-class.ts';
 import type { AddedToken } from '../tokenizer/tokenizer-json.ts';
 
 /** Whose special tokens: what vLLM adds around completions, embeddings and text, or none, as Dynamo. */
@@ -43,7 +38,7 @@ export type PreparedEncoder = {
   readonly with: 'library';
   readonly directory: string;
   readonly tokenizerBytes: SharedArrayBuffer;
-  /** Tokens that other files add to those of tokenizer.json. */
+  /** All of them, in place of those of tokenizer.json: other files add some and change others. */
   readonly addedTokens: readonly AddedToken[];
 };
 
@@ -63,21 +58,19 @@ export function prepareModel(spec: ModelSpec): Outcome<PreparedModel> {
   const read = readModelDirectory(spec.directory);
   if (!read.ok) return read;
   const { tokenizerConfig, modelConfig, tokenizerBytes, directory, chatTemplates } = read.value;
-  const addedTokens = addedByConfig(read.value.tokenizer, tokenizerConfig, modelConfig);
-  const tokenizer = {
-    ...read.value.tokenizer,
-    added_tokens: [...read.value.tokenizer.added_tokens, ...addedTokens],
-  };
-  const around = specialTokensAround(tokenizer, tokenizerConfig, modelConfig, spec.transformers ?? 4);
+  const settings = { tokenizerConfig, modelConfig, transformers: spec.transformers ?? 4 };
+  const added_tokens = addedTokens(read.value.tokenizer, settings);
+  const tokenizer = { ...read.value.tokenizer, added_tokens };
+  const around = specialTokensAround(tokenizer, settings);
   if (!around.ok) return around;
   return succeed({
     name: spec.name,
     engine: spec.engine ?? 'vllm',
     contextLength: spec.contextLength || read.value.contextLength,
-    encoder: { with: 'library', directory, tokenizerBytes, addedTokens },
+    encoder: { with: 'library', directory, tokenizerBytes, addedTokens: added_tokens },
     specialTokens: around.value,
     chatTemplates,
-    variables: namedTokens(tokenizerConfig, modelConfig),
+    variables: namedTokens(settings),
   });
 }
 
@@ -104,8 +97,7 @@ export function openModel(prepared: PreparedModel): Outcome<Model> {
 function openEncoder(prepared: PreparedEncoder, special: SpecialTokens): Outcome<Encoder> {
   const tokenizer = parseTokenizerBytes(prepared.tokenizerBytes, prepared.directory);
   if (!tokenizer.ok) return tokenizer;
-  const added_tokens = [...tokenizer.value.added_tokens, ...prepared.addedTokens];
-  return openLibraryEncoder({ ...tokenizer.value, added_tokens }, special);
+  return openLibraryEncoder({ ...tokenizer.value, added_tokens: prepared.addedTokens }, special);
 }
 
 /** Opens all models of a worker; the first that fails decides. */

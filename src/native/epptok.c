@@ -113,7 +113,7 @@ static epptok_status carry(epptok_i_handle *handle, epptok_i_call *call, epptok_
 {
     epptok_i_outgoing frame;
     epptok_i_reply reply = {NULL, 0};
-    const epptok_i_transport *transport = epptok_i_transport_choose(handle, reason);
+    const epptok_i_transport *transport = epptok_i_transport_choose(handle, type, reason);
     if (transport == NULL) {
         return EPPTOK_INVALID_ARGUMENT;
     }

@@ -32,7 +32,8 @@ bool epptok_i_transport_forced(uint32_t option, epptok_transport *forced, epptok
     return true;
 }
 
-const epptok_i_transport *epptok_i_transport_choose(const epptok_i_handle *handle, epptok_i_reason *reason)
+const epptok_i_transport *epptok_i_transport_choose(const epptok_i_handle *handle, epptok_i_frame_type type,
+                                                    epptok_i_reason *reason)
 {
     if (handle->peer != NULL) {
         return &epptok_i_transport_socket;
@@ -43,7 +44,12 @@ const epptok_i_transport *epptok_i_transport_choose(const epptok_i_handle *handl
                                "transport callback was forced, but this thread is not the one that owns the handle");
         return NULL;
     }
-    if (handle->transport == EPPTOK_TRANSPORT_DIRECT || !owner || handle->callback == NULL) {
+    if (handle->transport == EPPTOK_TRANSPORT_CALLBACK) {
+        return &epptok_i_transport_callback;
+    }
+    /* The counters are the queue's to tell, whoever asks. */
+    bool queued = type == EPPTOK_I_STATS && handle->host != 0;
+    if (handle->transport == EPPTOK_TRANSPORT_DIRECT || !owner || handle->callback == NULL || queued) {
         return &epptok_i_transport_direct;
     }
     return &epptok_i_transport_callback;

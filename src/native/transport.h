@@ -20,7 +20,8 @@ extern const epptok_i_transport epptok_i_transport_direct;
 extern const epptok_i_transport epptok_i_transport_socket;
 
 /* The transport for a call of this thread. NULL with INVALID_ARGUMENT when the forced one cannot serve it. */
-const epptok_i_transport *epptok_i_transport_choose(const epptok_i_handle *handle, epptok_i_reason *reason);
+const epptok_i_transport *epptok_i_transport_choose(const epptok_i_handle *handle, epptok_i_frame_type type,
+                                                    epptok_i_reason *reason);
 
 /* What EPPTOK_TRANSPORT says, else `option`. False, with a reason, when that is no transport. */
 bool epptok_i_transport_forced(uint32_t option, epptok_transport *forced, epptok_i_reason *reason);

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import koffi from 'koffi';
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
@@ -28,6 +28,9 @@ export interface Job {
   /** Microseconds that it has waited. */
   queue: number;
 }
+
+/** As in include/epptok.h and package.json. */
+const VERSION = '0.1.0';
 
 const JOB_WORDS = 4; // epptok_host_job: ticket, length, deadline_ms, queue_us
 const COUNTERS = [
@@ -93,6 +96,8 @@ export class NativeLibrary {
 
   constructor(path: string) {
     const library = koffi.load(path);
+    const version = library.func('epptok_version', 'str', [])();
+    if (version !== VERSION) throw new Error(`it is version ${version}, and this runtime is ${VERSION}`);
     const size = 'size_t';
     this.#hostStart = library.func('epptok_host_start', 'uint32_t', [
       koffi.pointer(HostOptionsStruct),
@@ -197,15 +202,27 @@ export class NativeLibrary {
   }
 }
 
-/** libepptok for this platform, beside the bundle: `native/linux-x64/libepptok.so`. */
+/** libepptok for this platform, beside the bundle (`native/linux-x64/libepptok.so`), or the copy that is loaded already. */
 export function openNativeLibrary(bundle: URL): Outcome<NativeLibrary> {
   const suffix = process.platform === 'darwin' ? 'dylib' : 'so';
   const file = new URL(`native/${process.platform}-${process.arch}/libepptok.${suffix}`, bundle);
-  const path = fileURLToPath(file);
+  const path = copyInUse(fileURLToPath(file));
   if (!existsSync(path)) return fail('INIT_FAILED', `libepptok for this platform is not at ${path}`);
   try {
     return succeed(new NativeLibrary(path));
   } catch (error) {
     return fail('INIT_FAILED', `${path} cannot be loaded: ${error instanceof Error ? error.message : error}`);
   }
+}
+
+/**
+ * A handle means something to the copy of the library that made it. A plugin that is loaded before the first handle is made
+ * has brought the copy that it was linked with; then that one must be used. On Linux only, where it can be seen.
+ */
+function copyInUse(own: string): string {
+  if (process.platform !== 'linux') return own;
+  const mapped = [...readFileSync('/proc/self/maps', 'utf8').matchAll(/ (\/.*\/libepptok\.so[.\d]*)$/gm)];
+  const paths = new Set(mapped.map(([, path]) => path!));
+  const [first] = paths;
+  return first === undefined || paths.has(own) ? own : first;
 }

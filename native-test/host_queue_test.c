@@ -1,73 +1,8 @@
-/* The queue, seen by callers of this process: order, admission, deadlines, cancellation, stop. */
+/* The queue, seen by callers of this process: order, admission, deadlines, cancellation. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "host_check.h"
-#include "host_peer.h"
-
-#include "../src/native/clock.h"
-#include "../src/native/frame.h"
-#include "../src/native/host.h"
-
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#define CALLS EPPTOK_HOST_QUEUE_CALLS
-#define MS 1000000ll
-
-static char message[256];
-
-static uint32_t start_with(uint32_t max_calls, uint64_t max_bytes, uint64_t max_frame) {
-    epptok_host_options options = {sizeof options, max_calls, max_bytes, max_frame, NULL, NULL, -1, 0};
-    uint32_t host = epptok_host_start(&options, message, sizeof message);
-    CHECK(host != 0);
-    epptok_host_set_ready(host, EPPTOK_OK, NULL);
-    return host;
-}
-
-static uint32_t start(void) { return start_with(0, 0, 0); }
-
-typedef struct call {
-    uint32_t host;
-    uint8_t *frame;
-    size_t length;
-    uint64_t ticket;
-    epptok_status status;
-    uint8_t *reply;
-    size_t reply_length;
-    int64_t waited_ns;
-    pthread_t thread;
-} call;
-
-static epptok_status submit(call *c, uint32_t host, size_t body, int ms) {
-    memset(c, 0, sizeof *c);
-    c->host = host;
-    c->frame = host_peer_tokenize(1, body, (uint32_t)ms, &c->length);
-    return epptok_i_host_submit(host, c->frame, c->length, epptok_i_now_ns() + ms * MS, &c->ticket, message, sizeof message);
-}
-
-static void finish(call *c) {
-    int64_t start_ns = epptok_i_now_ns();
-    c->status = epptok_i_host_wait(c->host, c->ticket, &c->reply, &c->reply_length);
-    c->waited_ns = epptok_i_now_ns() - start_ns;
-    free(c->frame); /* borrowed until here: the sanitizer sees who still reads it */
-}
-
-static void *finish_in_thread(void *c) {
-    finish(c);
-    return NULL;
-}
-
-static int32_t next(uint32_t host, uint64_t *ticket, uint32_t wait_ms) {
-    static uint8_t buffer[1 << 16];
-    epptok_host_job job;
-    int32_t found = epptok_host_next(host, CALLS, buffer, sizeof buffer, &job, wait_ms);
-    *ticket = job.ticket;
-    return found;
-}
+#include "host_direct_fixture.h"
 
 static void calls_come_out_in_the_order_they_went_in(void) {
     uint32_t host = start();
@@ -154,7 +89,7 @@ static void a_queued_call_expires_in_time_and_leaves_the_queue(void) {
     CHECK(submit(&c, host, 10, 50) == EPPTOK_OK);
     finish(&c);
     CHECK(c.status == EPPTOK_TIMEOUT && c.reply == NULL);
-    CHECK(c.waited_ns >= 45 * MS && c.waited_ns < 70 * MS);
+    CHECK(c.waited_ns >= 45 * MS && c.waited_ns < (50 + SLACK_MS) * MS);
     CHECK(next(host, &ticket, 0) == EPPTOK_HOST_IDLE);
     epptok_host_stop(host);
 }
@@ -182,7 +117,7 @@ static void a_running_call_expires_and_its_late_reply_reaches_nobody(void) {
     CHECK(submit(&c, host, 10, 50) == EPPTOK_OK);
     CHECK(next(host, &late, 0) == EPPTOK_HOST_JOB);
     finish(&c);
-    CHECK(c.status == EPPTOK_TIMEOUT && c.waited_ns < 70 * MS);
+    CHECK(c.status == EPPTOK_TIMEOUT && c.waited_ns < (50 + SLACK_MS) * MS);
     CHECK(submit(&following, host, 10, 1000) == EPPTOK_OK);
     CHECK(epptok_host_reply(host, late, (const uint8_t *)"late", 4) == 0);
     CHECK(next(host, &ticket, 0) == EPPTOK_HOST_JOB && ticket == following.ticket);
@@ -229,31 +164,6 @@ static void a_small_buffer_is_told_the_size_and_the_call_stays(void) {
     epptok_host_stop(host);
 }
 
-static void nothing_is_served_before_the_models_are_ready(void) {
-    epptok_host_options options = {sizeof options, 0, 0, 0, NULL, NULL, -1, 0};
-    uint32_t host = epptok_host_start(&options, message, sizeof message);
-    call c;
-    size_t length;
-    uint64_t ticket;
-    uint8_t *reply, *ready = host_peer_call(EPPTOK_I_READY, 7, 1000, &length);
-    CHECK(submit(&c, host, 10, 1000) == EPPTOK_NOT_READY);
-    CHECK_TEXT(message, "still loading");
-    free(c.frame);
-    epptok_host_set_ready(host, EPPTOK_INIT_FAILED, "no tokenizer.json in that folder");
-    CHECK(submit(&c, host, 10, 1000) == EPPTOK_INIT_FAILED);
-    CHECK_TEXT(message, "no tokenizer.json in that folder");
-    free(c.frame);
-    int64_t deadline = epptok_i_deadline_in_ms(1000);
-    CHECK(epptok_i_host_submit(host, ready, length, deadline, &ticket, message, sizeof message) == EPPTOK_INIT_FAILED);
-    epptok_host_set_ready(host, EPPTOK_OK, NULL);
-    CHECK(epptok_i_host_submit(host, ready, length, deadline, &ticket, message, sizeof message) == EPPTOK_OK);
-    CHECK(epptok_i_host_wait(host, ticket, &reply, &length) == EPPTOK_OK);
-    CHECK(host_peer_status(reply) == EPPTOK_OK && host_peer_call_id(reply) == 7);
-    free(reply);
-    free(ready);
-    epptok_host_stop(host);
-}
-
 static void stats_go_to_the_control_queue(void) {
     uint32_t host = start();
     size_t length;
@@ -282,78 +192,6 @@ static void services_are_wanted_until_one_comes(void) {
     epptok_i_host_cancel(host, ticket, EPPTOK_CANCELLED);
     finish(&c);
     epptok_host_stop(host);
-}
-
-static void *wait_for_a_job(void *host) {
-    uint64_t ticket;
-    static __thread int32_t found;
-    found = next(*(uint32_t *)host, &ticket, 20000);
-    return &found;
-}
-
-static void *take_and_die(void *host) {
-    uint64_t ticket;
-    CHECK(next(*(uint32_t *)host, &ticket, 1000) == EPPTOK_HOST_JOB);
-    return NULL;
-}
-
-static void a_service_thread_that_dies_ends_its_call(void) {
-    uint32_t host = start();
-    call c;
-    pthread_t service;
-    CHECK(submit(&c, host, 10, 10000) == EPPTOK_OK);
-    pthread_create(&service, NULL, take_and_die, &host);
-    finish(&c);
-    CHECK(c.status == EPPTOK_UNAVAILABLE && c.waited_ns < 1000 * MS);
-    pthread_join(service, NULL);
-    epptok_host_stop(host);
-}
-
-static void stop_answers_queued_and_running_calls_and_services(void) {
-    uint32_t host = start();
-    call queued, running, never_waited;
-    uint64_t ticket;
-    pthread_t idle;
-    epptok_host_job job;
-    CHECK(submit(&running, host, 10, 20000) == EPPTOK_OK);
-    CHECK(next(host, &ticket, 0) == EPPTOK_HOST_JOB);
-    CHECK(epptok_host_next(host, EPPTOK_HOST_QUEUE_CONTROL, NULL, 0, &job, 0) == EPPTOK_HOST_IDLE);
-    pthread_create(&running.thread, NULL, finish_in_thread, &running);
-    pthread_create(&idle, NULL, wait_for_a_job, &host);
-    usleep(20000);
-    epptok_host_stop(host);
-    pthread_join(idle, NULL);
-    pthread_join(running.thread, NULL);
-    CHECK(running.status == EPPTOK_SHUTTING_DOWN && running.waited_ns < 5000 * MS);
-    CHECK(epptok_host_reply(host, ticket, (const uint8_t *)"x", 1) == 0);
-
-    host = start();
-    CHECK(submit(&queued, host, 10, 20000) == EPPTOK_OK);
-    CHECK(submit(&never_waited, host, 10, 20000) == EPPTOK_OK);
-    pthread_create(&queued.thread, NULL, finish_in_thread, &queued);
-    usleep(20000);
-    epptok_host_stop(host);
-    epptok_host_stop(host);
-    pthread_join(queued.thread, NULL);
-    CHECK(queued.status == EPPTOK_SHUTTING_DOWN);
-    finish(&never_waited);
-    CHECK(never_waited.status == EPPTOK_SHUTTING_DOWN);
-    CHECK(next(host, &ticket, 1000) == EPPTOK_HOST_STOPPED);
-    CHECK(submit(&queued, host, 10, 20000) == EPPTOK_UNAVAILABLE);
-    free(queued.frame);
-}
-
-static void a_number_of_a_stopped_host_names_no_later_one(void) {
-    uint32_t stale = start();
-    epptok_host_stop(stale);
-    uint32_t host = start();
-    uint64_t ticket;
-    CHECK(host != stale);
-    CHECK(next(stale, &ticket, 0) == EPPTOK_HOST_STOPPED);
-    epptok_host_stop(stale);
-    CHECK(next(host, &ticket, 0) == EPPTOK_HOST_IDLE);
-    epptok_host_stop(host);
-    CHECK(next(0, &ticket, 0) == EPPTOK_HOST_STOPPED);
 }
 
 static void *take_large_and_hold(void *host) {
@@ -394,36 +232,6 @@ static void large_calls_leave_one_service_to_the_others(void) {
     epptok_host_stop(host);
 }
 
-static void in_a_forked_child_the_host_is_inert(void) {
-    uint32_t host = start();
-    call c;
-    uint64_t ticket;
-    pthread_t idle;
-    pthread_create(&idle, NULL, wait_for_a_job, &host);
-    usleep(10000);
-    pid_t child = fork();
-    if (child == 0) {
-        alarm(5);
-        bool inert = next(host, &ticket, 1000) == EPPTOK_HOST_STOPPED;
-        inert = inert && submit(&c, host, 10, 1000) == EPPTOK_UNAVAILABLE;
-        inert = inert && epptok_host_reply(host, 1, (const uint8_t *)"x", 1) == 0;
-        epptok_host_stop(host);
-        /* The child may have hosts of its own. */
-        uint32_t own = start();
-        inert = inert && own != 0 && submit(&c, own, 10, 20) == EPPTOK_OK;
-        finish(&c);
-        epptok_host_stop(own);
-        _exit(inert && c.status == EPPTOK_TIMEOUT && host_check_failures == 0 ? 0 : 1);
-    }
-    int status = 1;
-    waitpid(child, &status, 0);
-    CHECK(status == 0);
-    CHECK(submit(&c, host, 10, 20) == EPPTOK_OK); /* the parent's host serves on */
-    finish(&c);
-    epptok_host_stop(host);
-    pthread_join(idle, NULL);
-}
-
 #define TEST(name) {#name, name}
 int main(int argc, char **argv) {
     static const host_check_test tests[] = {
@@ -437,14 +245,9 @@ int main(int argc, char **argv) {
         TEST(a_running_call_expires_and_its_late_reply_reaches_nobody),
         TEST(cancel_ends_a_wait_at_once_queued_or_running),
         TEST(a_small_buffer_is_told_the_size_and_the_call_stays),
-        TEST(nothing_is_served_before_the_models_are_ready),
         TEST(stats_go_to_the_control_queue),
         TEST(services_are_wanted_until_one_comes),
-        TEST(a_service_thread_that_dies_ends_its_call),
-        TEST(stop_answers_queued_and_running_calls_and_services),
-        TEST(a_number_of_a_stopped_host_names_no_later_one),
         TEST(large_calls_leave_one_service_to_the_others),
-        TEST(in_a_forked_child_the_host_is_inert),
     };
     return host_check_run(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -1,10 +1,41 @@
-# The native host's own tests: the C sources with internal symbols, no Node. Included by the top CMakeLists.txt.
-set(HOST_TEST_SOURCES
-    native-test/host_peer.c
-    src/native/clock.c src/native/descriptor.c src/native/frame.c src/native/reason.c
-    src/native/host.c src/native/host_answer.c src/native/host_call.c src/native/host_connection.c
-    src/native/host_direct.c src/native/host_io.c src/native/host_listen.c src/native/host_poller_epoll.c
-    src/native/host_poller_poll.c src/native/host_queue.c src/native/host_receive.c src/native/host_service.c
-    src/native/host_table.c src/native/host_timers.c)
-list(TRANSFORM HOST_TEST_SOURCES PREPEND ${CMAKE_CURRENT_LIST_DIR}/../)
-find_package(Threads REQUIRED)
+# The native host's own tests: its sources with their internal symbols, no Node.
+set(HOST ${CMAKE_CURRENT_LIST_DIR}/../src/native)
+file(GLOB HOST_SOURCES CONFIGURE_DEPENDS ${HOST}/host*.c)
+add_library(host_under_test STATIC ${HOST_SOURCES} ${HOST}/clock.c ${HOST}/descriptor.c ${HOST}/frame.c ${HOST}/reason.c
+  ${CMAKE_CURRENT_LIST_DIR}/host_peer.c)
+epptok_compile(host_under_test)
+target_link_libraries(host_under_test PUBLIC Threads::Threads)
+
+# The other poller, where both can be built.
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  get_target_property(sources host_under_test SOURCES)
+  add_library(host_under_test_poll STATIC ${sources})
+  epptok_compile(host_under_test_poll)
+  target_compile_definitions(host_under_test_poll PRIVATE EPPTOK_POLLER_POLL)
+  target_link_libraries(host_under_test_poll PUBLIC Threads::Threads)
+endif()
+
+function(host_test name library)
+  string(REGEX REPLACE "_on_poll$" "" source ${name})
+  add_executable(${name} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${source}.c)
+  epptok_compile(${name})
+  if(DEFINED EPPTOK_SLACK_MS)
+    target_compile_definitions(${name} PRIVATE SLACK_MS=${EPPTOK_SLACK_MS})
+  endif()
+  target_link_libraries(${name} PRIVATE ${library})
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120 ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1")
+endfunction()
+
+foreach(name queue life socket hostile listen stress)
+  host_test(host_${name}_test host_under_test)
+endforeach()
+if(TARGET host_under_test_poll)
+  host_test(host_socket_test_on_poll host_under_test_poll)
+  host_test(host_hostile_test_on_poll host_under_test_poll)
+endif()
+
+add_executable(host_bench ${CMAKE_CURRENT_LIST_DIR}/host_bench.c)
+epptok_compile(host_bench)
+target_link_libraries(host_bench PRIVATE host_under_test)
+set_target_properties(host_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})

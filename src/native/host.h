@@ -27,7 +27,8 @@ typedef struct epptok_host_options {
     uint64_t max_frame_bytes;      /* 0: 64 MiB */
     const char *socket_path;       /* listen here; NULL: do not */
     const char *socket_group;      /* group name or number: directory 0750, socket 0660; NULL: 0700 and 0600 */
-    int32_t control_fd;            /* private child: connections arrive here as descriptors, its end of file ends the host; -1: none */
+    int32_t control_fd;            /* private child: connections arrive here as descriptors, its end of file ends the host; -1: none.
+                                      The host's own once it has started */
     uint32_t reserved;
 } epptok_host_options;
 
@@ -54,7 +55,11 @@ typedef struct epptok_host_job {
 #define EPPTOK_HOST_QUEUE_CALLS 0u   /* TOKENIZE and DETOKENIZE */
 #define EPPTOK_HOST_QUEUE_CONTROL 1u /* STATS, for the runtime's own thread */
 
-/* Waits at most wait_ms for a job and copies its frame into `buffer`. A job whose deadline has passed is never handed out. */
+/*
+ * Waits at most wait_ms for a job and copies its frame into `buffer`. A job whose deadline has passed is never handed out.
+ * First in, first out, but calls of more than 256 KiB never hold all services: one thread stays free for the others, if
+ * there are two. A thread that ends without a reply to the last call it took ends that call with UNAVAILABLE.
+ */
 EPPTOK_API int32_t epptok_host_next(uint32_t host, uint32_t queue, uint8_t *buffer, size_t capacity,
                                     epptok_host_job *job, uint32_t wait_ms);
 
@@ -103,14 +108,15 @@ EPPTOK_API int32_t epptok_exchange_put(uint64_t exchange, const uint8_t *frame, 
 
 /*
  * Queues a request frame. `frame` is borrowed until host_wait() returns for the ticket. deadline_ns is CLOCK_MONOTONIC.
- * Returns OK and *ticket, or why not (BACKPRESSURE, SHUTTING_DOWN, UNAVAILABLE, OUT_OF_MEMORY) with a reason in `message`.
+ * Returns OK and *ticket, or why not (BACKPRESSURE, SHUTTING_DOWN, UNAVAILABLE, OUT_OF_MEMORY, INVALID_REQUEST above
+ * max_frame_bytes, or what set_ready() said) with a reason in `message`.
  */
 epptok_status epptok_i_host_submit(uint32_t host, const uint8_t *frame, size_t length, int64_t deadline_ns,
                                    uint64_t *ticket, char *message, size_t message_capacity);
 
 /*
- * Waits for the answer until the deadline. OK: *reply is malloc'ed, the caller's. Otherwise TIMEOUT, CANCELLED or
- * SHUTTING_DOWN. Called exactly once per ticket; the ticket is gone afterwards.
+ * Waits for the answer until the deadline. OK: *reply is malloc'ed, the caller's. Otherwise TIMEOUT, SHUTTING_DOWN,
+ * UNAVAILABLE (the service died), OUT_OF_MEMORY or what cancel() said. Called exactly once per ticket; the ticket is gone afterwards.
  */
 epptok_status epptok_i_host_wait(uint32_t host, uint64_t ticket, uint8_t **reply, size_t *length);
 

@@ -260,6 +260,12 @@ void epptok_i_io_free(epptok_i_io *io) {
     if (io->control_fd >= 0) close(io->control_fd);
     if (io->wake_read >= 0) close(io->wake_read);
     if (io->wake_write >= 0) close(io->wake_write);
+    /* Of services that wrote to a connection while it was being closed. */
+    while (io->attention != NULL) {
+        epptok_i_connection *connection = io->attention;
+        io->attention = connection->attention;
+        epptok_i_connection_drop(connection);
+    }
     pthread_mutex_destroy(&io->attention_lock);
     free(io);
 }

@@ -28,7 +28,7 @@
 #define STREAM SOCK_STREAM
 #endif
 #define BACKLOG 4096
-#define LOCK_TRIES 200 /* of 10 ms */
+#define LOCK_TRIES 50 /* of 10 ms */
 
 typedef struct epptok_i_access {
     bool group_given;

@@ -26,7 +26,7 @@ static void a_service_thread_that_dies_ends_its_call(void) {
     CHECK(submit(&c, host, 10, 10000) == EPPTOK_OK);
     pthread_create(&service, NULL, take_and_die, &host);
     finish(&c);
-    CHECK(c.status == EPPTOK_UNAVAILABLE && c.waited_ns < 1000 * MS);
+    CHECK(c.status == EPPTOK_UNAVAILABLE && c.took_ns < 1000 * MS);
     pthread_join(service, NULL);
     epptok_host_stop(host);
 }
@@ -46,7 +46,7 @@ static void stop_answers_queued_and_running_calls_and_services(void) {
     epptok_host_stop(host);
     pthread_join(idle, NULL);
     pthread_join(running.thread, NULL);
-    CHECK(running.status == EPPTOK_SHUTTING_DOWN && running.waited_ns < 5000 * MS);
+    CHECK(running.status == EPPTOK_SHUTTING_DOWN && running.took_ns < 5000 * MS);
     CHECK(epptok_host_reply(host, ticket, (const uint8_t *)"x", 1) == 0);
 
     host = start();

@@ -89,7 +89,7 @@ static void a_queued_call_expires_in_time_and_leaves_the_queue(void) {
     CHECK(submit(&c, host, 10, 50) == EPPTOK_OK);
     finish(&c);
     CHECK(c.status == EPPTOK_TIMEOUT && c.reply == NULL);
-    CHECK(c.waited_ns >= 45 * MS && c.waited_ns < (50 + SLACK_MS) * MS);
+    CHECK(c.took_ns >= 50 * MS && c.took_ns < (50 + SLACK_MS) * MS);
     CHECK(next(host, &ticket, 0) == EPPTOK_HOST_IDLE);
     epptok_host_stop(host);
 }
@@ -117,7 +117,7 @@ static void a_running_call_expires_and_its_late_reply_reaches_nobody(void) {
     CHECK(submit(&c, host, 10, 50) == EPPTOK_OK);
     CHECK(next(host, &late, 0) == EPPTOK_HOST_JOB);
     finish(&c);
-    CHECK(c.status == EPPTOK_TIMEOUT && c.waited_ns < (50 + SLACK_MS) * MS);
+    CHECK(c.status == EPPTOK_TIMEOUT && c.took_ns < (50 + SLACK_MS) * MS);
     CHECK(submit(&following, host, 10, 1000) == EPPTOK_OK);
     CHECK(epptok_host_reply(host, late, (const uint8_t *)"late", 4) == 0);
     CHECK(next(host, &ticket, 0) == EPPTOK_HOST_JOB && ticket == following.ticket);
@@ -139,7 +139,7 @@ static void cancel_ends_a_wait_at_once_queued_or_running(void) {
         usleep(20000);
         epptok_i_host_cancel(host, c.ticket, EPPTOK_CANCELLED);
         pthread_join(c.thread, NULL);
-        CHECK(c.status == EPPTOK_CANCELLED && c.waited_ns < 1000 * MS);
+        CHECK(c.status == EPPTOK_CANCELLED && c.took_ns < 1000 * MS);
         if (running) CHECK(epptok_host_reply(host, ticket, (const uint8_t *)"x", 1) == 0);
         else CHECK(next(host, &ticket, 0) == EPPTOK_HOST_IDLE);
     }

@@ -22,7 +22,8 @@
 #endif
 
 static char directory[64], path[96], message[256];
-static uint8_t frame[1 << 20];
+static uint8_t frame[1 << 20];    /* the last response read */
+static uint8_t request[1 << 18];  /* the last call taken */
 
 static inline uint32_t start_with(uint32_t max_calls, uint64_t max_bytes, uint64_t max_frame) {
     epptok_host_options options = {sizeof options, max_calls, max_bytes, max_frame, path, NULL, -1, 0};
@@ -56,9 +57,8 @@ static inline uint32_t read_status(int fd, uint64_t call_id) {
 }
 
 static inline int32_t next(uint32_t host, uint64_t *ticket, uint32_t wait_ms) {
-    static uint8_t buffer[1 << 18];
     epptok_host_job job;
-    int32_t found = epptok_host_next(host, CALLS, buffer, sizeof buffer, &job, wait_ms);
+    int32_t found = epptok_host_next(host, CALLS, request, sizeof request, &job, wait_ms);
     *ticket = job.ticket;
     return found;
 }

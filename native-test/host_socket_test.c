@@ -137,8 +137,7 @@ static void a_thousand_connections(void) {
     for (int i = 0; i < MANY; i++) send_call(fds[i], (uint64_t)i, 50, 20000);
     for (int i = 0; i < MANY; i++) {
         CHECK(next(host, &ticket, 1000) == EPPTOK_HOST_JOB);
-        uint64_t call_id = (uint64_t)i; /* first in, first out */
-        CHECK(reply_ids(host, ticket, call_id, 3) == 1);
+        CHECK(reply_ids(host, ticket, host_peer_call_id(request), 3) == 1);
     }
     for (int i = 0; i < MANY; i++) CHECK(read_status(fds[i], (uint64_t)i) == EPPTOK_OK);
     for (int i = 0; i < MANY; i++) close(fds[i]);

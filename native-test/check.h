@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-static const char *check_running = "";
+static const char *check_running __attribute__((unused)) = "";
 
 #define FAIL_AT(...)                                                                                                   \
     (fprintf(stderr, "not ok - %s\n%s:%d: ", check_running, __FILE__, __LINE__), fprintf(stderr, __VA_ARGS__),         \

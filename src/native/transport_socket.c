@@ -108,6 +108,22 @@ static epptok_status await_models(epptok_i_handle *handle, epptok_i_call *call, 
     }
 }
 
+/* A connection that says something else than the answer is out of step: it must not serve the next call. */
+static epptok_status check_answer(const epptok_i_call *call, epptok_i_reply *reply, epptok_i_reason *reason)
+{
+    epptok_i_incoming answer;
+    const char *fault = epptok_i_frame_decode(reply->frame, reply->length, &answer);
+    if (fault == NULL && (answer.type != EPPTOK_I_RESPONSE || answer.call_id != call->call_id)) {
+        fault = answer.type != EPPTOK_I_RESPONSE ? "it is not a response" : "it answers another call";
+    }
+    if (fault == NULL) {
+        return EPPTOK_OK;
+    }
+    free(reply->frame);
+    reply->frame = NULL;
+    return epptok_i_because(reason, EPPTOK_UNAVAILABLE, "the runtime sent a frame that is refused: %s", fault);
+}
+
 /* `frame` NULL: only to wait for the models, as open does. */
 static epptok_status serve(epptok_i_handle *handle, epptok_i_call *call, epptok_i_outgoing *frame,
                            epptok_i_frame_type type, epptok_i_reply *reply, epptok_i_reason *reason)
@@ -132,6 +148,9 @@ static epptok_status serve(epptok_i_handle *handle, epptok_i_call *call, epptok_
         if (status == EPPTOK_OK && frame != NULL) {
             epptok_i_frame_set_word(frame, EPPTOK_I_REQUEST_MS, epptok_i_wire_ms(call->deadline_ns));
             status = epptok_i_wire_exchange(link->descriptor, frame, call->deadline_ns, reply, &trip, reason);
+        }
+        if (status == EPPTOK_OK && frame != NULL) {
+            status = check_answer(call, reply, reason);
         }
         bool final = status != EPPTOK_UNAVAILABLE || trip.sent || attempt == ATTEMPTS;
         if (status == EPPTOK_UNAVAILABLE && epptok_i_peer_lost(handle, call, link, reason)) {

@@ -1,6 +1,7 @@
 import { type Deadline, now, timeLeft } from '../protocol/deadline.ts';
 import { failure, type Request, type Response } from '../protocol/messages.ts';
 import type { StatusName } from '../protocol/status.ts';
+import { Lanes } from './lanes.ts';
 
 /** What the dispatcher needs of a worker pool: `run` resolves to a response and never rejects. */
 export interface Workers {
@@ -46,11 +47,9 @@ export class Dispatcher {
   readonly #workers: Workers;
   readonly #limits: Limits;
   readonly #onResponse: (request: Request, response: Response) => void;
-  /** A Set keeps arrival order and lets an expired call leave from anywhere in O(1). */
-  readonly #queue = new Set<Entry>();
+  readonly #queue: Lanes<Entry>;
+  /** What workers are at, answered or not: an abandoned call keeps its worker until that is done. */
   readonly #running = new Set<Entry>();
-  #queuedBytes = 0;
-  #busy = 0;
   #closing = false;
   #idle: (() => void) | undefined;
 
@@ -60,12 +59,17 @@ export class Dispatcher {
     onResponse: (request: Request, response: Response) => void = () => {},
   ) {
     this.#workers = workers;
+    this.#queue = new Lanes(workers.size);
     this.#limits = limits;
     this.#onResponse = onResponse;
   }
 
   get gauges(): DispatcherGauges {
-    return { queuedCalls: this.#queue.size, queuedBytes: this.#queuedBytes, busyWorkers: this.#busy };
+    return {
+      queuedCalls: this.#queue.calls,
+      queuedBytes: this.#queue.bytes,
+      busyWorkers: this.#running.size,
+    };
   }
 
   /** Never throws; the response never rejects. */
@@ -76,19 +80,20 @@ export class Dispatcher {
     });
     const bytes = request.operation === 'tokenize' ? request.body.byteLength : request.ids.byteLength;
     const entry: Entry = { request, bytes, since: now(), settle, timer: undefined, settled: false };
-    const refused = this.#refusal(bytes, deadline);
-    if (refused) {
-      this.#finish(entry, refused);
-      return { response, abandon: () => {} };
+    const { calls: waitingCalls, bytes: waitingBytes } = this.#queue;
+    const left = timeLeft(deadline);
+    if (this.#closing) {
+      this.#finish(entry, failure('SHUTTING_DOWN', 'the tokenizer is being closed'));
+    } else if (left === 0) {
+      this.#finish(entry, failure('TIMEOUT', 'the deadline had passed when the call was made'));
+    } else {
+      this.#queue.add(entry);
+      this.#startNext();
+      // What starts at once waits for nothing, whatever its size: the limits are on the queue.
+      const refused = this.#queue.has(entry) && this.#refusal(bytes, waitingCalls, waitingBytes);
+      if (refused) this.#finish(entry, refused);
+      else this.#expireAfter(entry, left);
     }
-    const wait = timeLeft(deadline);
-    entry.timer = setTimeout(() => {
-      const where = this.#queue.has(entry) ? 'in the queue' : 'while its worker was busy with it';
-      this.#finish(entry, failure('TIMEOUT', `the deadline passed after ${Math.round(wait)} ms, ${where}`));
-    }, wait);
-    this.#queue.add(entry);
-    this.#queuedBytes += bytes;
-    this.#startNext();
     return {
       response,
       abandon: (status, message) => this.#finish(entry, failure(status, message)),
@@ -99,68 +104,64 @@ export class Dispatcher {
   async close(): Promise<void> {
     this.#closing = true;
     const message = 'the tokenizer is being closed';
-    for (const entry of [...this.#queue, ...this.#running])
+    for (const entry of [...this.#queue.all(), ...this.#running])
       this.#finish(entry, failure('SHUTTING_DOWN', message));
-    if (this.#busy > 0) {
+    if (this.#running.size > 0) {
       await new Promise<void>((resolve) => {
         this.#idle = resolve;
       });
     }
   }
 
-  #refusal(bytes: number, deadline: Deadline): Response | undefined {
-    if (this.#closing) return failure('SHUTTING_DOWN', 'the tokenizer is being closed');
-    if (timeLeft(deadline) <= 0) return failure('TIMEOUT', 'the deadline had passed when the call was made');
-    // With a worker free nothing waits, whatever its size: the limits are on the queue.
-    if (this.#busy < this.#workers.size) return undefined;
+  #expireAfter(entry: Entry, milliseconds: number): void {
+    entry.timer = setTimeout(() => {
+      const where = this.#queue.has(entry) ? 'in the queue' : 'while its worker was busy with it';
+      const message = `the deadline passed after ${Math.round(milliseconds)} ms, ${where}`;
+      this.#finish(entry, failure('TIMEOUT', message));
+    }, milliseconds);
+  }
+
+  #refusal(bytes: number, waitingCalls: number, waitingBytes: number): Response | undefined {
     const { maxQueueCalls, maxQueueBytes } = this.#limits;
-    const calls = this.#queue.size;
-    if (calls >= maxQueueCalls) {
-      return failure('BACKPRESSURE', `${calls} calls are waiting, the limit is ${maxQueueCalls}`);
+    if (waitingCalls >= maxQueueCalls) {
+      return failure('BACKPRESSURE', `${waitingCalls} calls are waiting, the limit is ${maxQueueCalls}`);
     }
-    if (this.#queuedBytes + bytes > maxQueueBytes) {
+    if (waitingBytes + bytes > maxQueueBytes) {
       return failure(
         'BACKPRESSURE',
-        `${this.#queuedBytes} bytes are waiting, ${bytes} more exceed the limit of ${maxQueueBytes}`,
+        `${waitingBytes} bytes are waiting, ${bytes} more exceed the limit of ${maxQueueBytes}`,
       );
     }
     return undefined;
   }
 
   #startNext(): void {
-    while (this.#busy < this.#workers.size) {
-      const [entry] = this.#queue;
+    while (this.#running.size < this.#workers.size) {
+      const entry = this.#queue.take(this.#running);
       if (entry === undefined) return;
-      this.#leaveQueue(entry);
       void this.#run(entry);
     }
   }
 
   async #run(entry: Entry): Promise<void> {
-    this.#busy++;
     this.#running.add(entry);
     const queued = now() - entry.since;
     const response = await this.#workers.run(entry.request);
     this.#running.delete(entry);
-    this.#busy--;
     if (!entry.settled) {
       const queue = Math.round(queued * 1e3);
       const timings = { ...response.timings, queue, total: queue + response.timings.total };
       this.#finish(entry, { ...response, timings });
     }
     this.#startNext();
-    if (this.#busy === 0) this.#idle?.();
-  }
-
-  #leaveQueue(entry: Entry): void {
-    if (this.#queue.delete(entry)) this.#queuedBytes -= entry.bytes;
+    if (this.#running.size === 0) this.#idle?.();
   }
 
   #finish(entry: Entry, response: Response): void {
     if (entry.settled) return;
     entry.settled = true;
     clearTimeout(entry.timer);
-    this.#leaveQueue(entry);
+    this.#queue.delete(entry);
     this.#onResponse(entry.request, response);
     entry.settle(response);
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Dispatcher, type Workers } from '../../src/core/dispatcher.ts';
+import { LARGE_BYTES } from '../../src/core/lanes.ts';
 import { deadlineIn } from '../../src/protocol/deadline.ts';
 import { failure, type Request, type Response } from '../../src/protocol/messages.ts';
 
@@ -60,6 +61,26 @@ describe('the dispatcher', () => {
     const refused = await dispatcher.submit(request(60), deadlineIn(1000)).response;
     assert.equal(refused.status, 'BACKPRESSURE');
     assert.equal(refused.message, '60 bytes are waiting, 60 more exceed the limit of 100');
+  });
+
+  it('leaves one of several workers to small requests, however many large ones wait', async () => {
+    const workers = new HandWorkers(2);
+    const dispatcher = new Dispatcher(workers, { maxQueueCalls: 10, maxQueueBytes: 1e9 });
+    const sizes = () =>
+      workers.started.map(({ request }) => request.operation === 'tokenize' && request.body.length);
+    for (let i = 0; i < 3; i++) dispatcher.submit(request(LARGE_BYTES + i), deadlineIn(1000));
+    assert.deepEqual(sizes(), [LARGE_BYTES]);
+    dispatcher.submit(request(1), deadlineIn(1000));
+    assert.deepEqual(sizes(), [LARGE_BYTES, 1]);
+    workers.started[0]!.answer(answer(1));
+    await sleep(1);
+    assert.deepEqual(sizes(), [LARGE_BYTES, 1, LARGE_BYTES + 1]);
+  });
+
+  it('gives large requests the only worker there is', () => {
+    const workers = new HandWorkers(1);
+    new Dispatcher(workers, LIMITS).submit(request(LARGE_BYTES), deadlineIn(1000));
+    assert.equal(workers.started.length, 1);
   });
 
   it('takes an expired call out of the queue, unrun', async () => {

@@ -4,6 +4,7 @@ import {
   type DetokenizeRequest,
   FLAGS,
   failure,
+  KINDS,
   type Provenance,
   type Request,
   type Response,
@@ -65,6 +66,8 @@ interface Answer {
 }
 
 function tokenize(request: TokenizeRequest, models: Models, clock: Clock): Response {
+  if (!KINDS.includes(request.kind))
+    return failure('INVALID_ARGUMENT', `unknown kind; known: ${KINDS.join(', ')}`);
   const both = FLAGS.addSpecialTokens | FLAGS.noSpecialTokens;
   if ((request.flags & both) === both) {
     return failure('INVALID_ARGUMENT', 'flags: special tokens cannot be both added and left out');

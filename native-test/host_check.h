@@ -30,10 +30,13 @@ typedef struct host_check_test {
 } host_check_test;
 
 /* Runs the tests whose names contain argv[1], or all. The result of main(). */
-static inline int host_check_run(const host_check_test *tests, size_t count, int argc, char **argv) {
+static inline int host_check_run(const host_check_test *tests, size_t count, int argc, char **argv)
+{
     size_t ran = 0;
     for (size_t i = 0; i < count; i++) {
-        if (argc > 1 && strstr(tests[i].name, argv[1]) == NULL) continue;
+        if (argc > 1 && strstr(tests[i].name, argv[1]) == NULL) {
+            continue;
+        }
         int before = host_check_failures;
         tests[i].run();
         printf("%s - %s\n", host_check_failures == before ? "ok" : "not ok", tests[i].name);

@@ -6,7 +6,8 @@
 
 #include <sys/resource.h>
 
-static void a_library_of_another_version_is_told_both_numbers(void) {
+static void a_library_of_another_version_is_told_both_numbers(void)
+{
     uint32_t host = start();
     size_t length;
     uint8_t *hello = host_peer_hello_frame(9, &length);
@@ -29,7 +30,8 @@ static void a_library_of_another_version_is_told_both_numbers(void) {
     epptok_host_stop(host);
 }
 
-static void a_peer_that_speaks_out_of_turn_is_closed(void) {
+static void a_peer_that_speaks_out_of_turn_is_closed(void)
+{
     uint32_t host = start();
     int fd = greeted();
     send_call(fd, 1, 10, 5000);
@@ -60,7 +62,8 @@ static void a_peer_that_speaks_out_of_turn_is_closed(void) {
 static void put64(uint8_t *at, uint64_t value) { memcpy(at, &value, sizeof value); }
 static void put32(uint8_t *at, uint32_t value) { memcpy(at, &value, sizeof value); }
 
-static void hostile_frames_harm_their_own_connection_only(void) {
+static void hostile_frames_harm_their_own_connection_only(void)
+{
     uint32_t host = start();
     uint64_t ticket;
     for (int fault = 0; fault < 12; fault++) {
@@ -68,12 +71,12 @@ static void hostile_frames_harm_their_own_connection_only(void) {
         uint8_t *call = host_peer_tokenize(1, 100, 5000, &length);
         int fd = greeted();
         switch (fault) {
-        case 0: call[0] = 'X'; break;                    /* magic */
-        case 1: call[4] = 2; break;                      /* version */
-        case 2: call[6] = 99; break;                     /* type */
-        case 3: call[6] = EPPTOK_I_RESPONSE; break;      /* not a caller's */
-        case 4: put64(call + 8, 63); break;              /* shorter than its header */
-        case 5: put64(call + 8, length - 4); break;      /* no multiple of 8 */
+        case 0: call[0] = 'X'; break;               /* magic */
+        case 1: call[4] = 2; break;                 /* version */
+        case 2: call[6] = 99; break;                /* type */
+        case 3: call[6] = EPPTOK_I_RESPONSE; break; /* not a caller's */
+        case 4: put64(call + 8, 63); break;         /* shorter than its header */
+        case 5: put64(call + 8, length - 4); break; /* no multiple of 8 */
         case 6: put64(call + 8, UINT64_MAX); break;
         case 7: put64(call + 8, UINT64_MAX - 7); break;
         case 8: put32(call + 24, 17); break;             /* sections */
@@ -92,7 +95,8 @@ static void hostile_frames_harm_their_own_connection_only(void) {
     epptok_host_stop(host);
 }
 
-static void a_frame_above_the_limit_is_answered_and_closed(void) {
+static void a_frame_above_the_limit_is_answered_and_closed(void)
+{
     uint32_t host = start_with(0, 0, 10000);
     int fd = greeted();
     size_t length;
@@ -107,13 +111,15 @@ static void a_frame_above_the_limit_is_answered_and_closed(void) {
     epptok_host_stop(host);
 }
 
-static long resident_kb(void) {
+static long resident_kb(void)
+{
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     return usage.ru_maxrss;
 }
 
-static void a_claim_costs_nothing_until_the_bytes_come(void) {
+static void a_claim_costs_nothing_until_the_bytes_come(void)
+{
     uint32_t host = start();
     size_t length;
     uint8_t *call = host_peer_tokenize(1, 100, 5000, &length);
@@ -127,12 +133,19 @@ static void a_claim_costs_nothing_until_the_bytes_come(void) {
     usleep(50000);
     CHECK(resident_kb() - before < 50 * 1024); /* claimed: 3.2 GB */
     serves_one_good_call(host);
-    for (int i = 0; i < 50; i++) close(fds[i]);
+    int large = greeted(); /* claims do not use up what frames under way may hold */
+    send_call(large, 6, 700000, 5000);
+    SOON(counters_of(host).queued_calls == 1);
+    close(large);
+    for (int i = 0; i < 50; i++) {
+        close(fds[i]);
+    }
     free(call);
     epptok_host_stop(host);
 }
 
-static void frames_under_way_are_limited_as_a_whole(void) {
+static void frames_under_way_are_limited_as_a_whole(void)
+{
     uint32_t host = start_with(0, 1 << 20, 0);
     size_t length;
     uint8_t *call = host_peer_tokenize(3, 700000, 5000, &length);
@@ -153,7 +166,8 @@ static void frames_under_way_are_limited_as_a_whole(void) {
     epptok_host_stop(host);
 }
 
-static void a_frame_may_come_byte_by_byte_until_its_deadline(void) {
+static void a_frame_may_come_byte_by_byte_until_its_deadline(void)
+{
     uint32_t host = start();
     uint64_t ticket;
     size_t length;
@@ -180,7 +194,8 @@ static void a_frame_may_come_byte_by_byte_until_its_deadline(void) {
     epptok_host_stop(host);
 }
 
-static void a_peer_that_never_reads_is_closed_after_its_deadline(void) {
+static void a_peer_that_never_reads_is_closed_after_its_deadline(void)
+{
     uint32_t host = start();
     uint64_t ticket;
     int fd = greeted();
@@ -196,14 +211,16 @@ static void a_peer_that_never_reads_is_closed_after_its_deadline(void) {
     epptok_host_stop(host);
 }
 
-static double processor_seconds(void) {
+static double processor_seconds(void)
+{
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-static void without_descriptors_the_host_waits_and_does_not_spin(void) {
+static void without_descriptors_the_host_waits_and_does_not_spin(void)
+{
     uint32_t host = start();
     serves_one_good_call(host);
     int kept = greeted(), waiting = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -213,8 +230,12 @@ static void without_descriptors_the_host_waits_and_does_not_spin(void) {
     int fill[512], filled = 0;
     small.rlim_cur = (rlim_t)waiting + 1;
     /* Everything below the limit is taken, so that accept() finds none. */
-    while (filled < 512 && (fill[filled] = dup(0)) >= 0 && fill[filled] < waiting) filled++;
-    if (filled < 512 && fill[filled] >= 0) close(fill[filled]);
+    while (filled < 512 && (fill[filled] = dup(0)) >= 0 && fill[filled] < waiting) {
+        filled++;
+    }
+    if (filled < 512 && fill[filled] >= 0) {
+        close(fill[filled]);
+    }
     setrlimit(RLIMIT_NOFILE, &small);
     CHECK(dup(0) < 0);
     int fd = host_peer_connect_with(waiting, path);
@@ -228,14 +249,17 @@ static void without_descriptors_the_host_waits_and_does_not_spin(void) {
     CHECK(read_status(kept, 2) == EPPTOK_OK);
     setrlimit(RLIMIT_NOFILE, &limit);
     CHECK(host_peer_hello(fd) == EPPTOK_OK); /* and who waited is accepted */
-    while (filled > 0) close(fill[--filled]);
+    while (filled > 0) {
+        close(fill[--filled]);
+    }
     close(kept);
     close(fd);
     epptok_host_stop(host);
 }
 
 /* Good frames, cut, joined, doubled and with bytes changed, in pieces of any size: reproducible, the seed is the round. */
-static void mangled_bytes_never_harm_the_host(void) {
+static void mangled_bytes_never_harm_the_host(void)
+{
     uint32_t host = start_with(4, 0, 1 << 20);
     for (unsigned round = 1; round <= 400; round++) {
         unsigned seed = round;
@@ -244,8 +268,9 @@ static void mangled_bytes_never_harm_the_host(void) {
         int fd = rand_r(&seed) % 4 == 0 ? host_peer_connect(path) : greeted();
         for (int frames = 0; frames < 3; frames++) {
             size_t length;
-            uint8_t *made = rand_r(&seed) % 4 == 0 ? host_peer_hello_frame(EPPTOK_ABI_VERSION, &length)
-                                                   : host_peer_tokenize(round, (size_t)(rand_r(&seed) % 300), 200, &length);
+            uint8_t *made = rand_r(&seed) % 4 == 0
+                                ? host_peer_hello_frame(EPPTOK_ABI_VERSION, &length)
+                                : host_peer_tokenize(round, (size_t)(rand_r(&seed) % 300), 200, &length);
             memcpy(bytes + total, made, length);
             total += length;
             free(made);
@@ -256,11 +281,17 @@ static void mangled_bytes_never_harm_the_host(void) {
         total -= (size_t)rand_r(&seed) % total;
         for (size_t sent = 0, part; sent < total; sent += part) {
             part = 1 + (size_t)rand_r(&seed) % 700;
-            if (part > total - sent) part = total - sent;
-            if (!host_peer_write(fd, bytes + sent, part)) break;
+            if (part > total - sent) {
+                part = total - sent;
+            }
+            if (!host_peer_write(fd, bytes + sent, part)) {
+                break;
+            }
         }
         uint64_t ticket;
-        if (next(host, &ticket, 0) == EPPTOK_HOST_JOB) (void)reply_ids(host, ticket, round, 5);
+        if (next(host, &ticket, 0) == EPPTOK_HOST_JOB) {
+            (void)reply_ids(host, ticket, round, 5);
+        }
         close(fd);
     }
     SOON(counters_of(host).connections == 0 && counters_of(host).queued_calls == 0);
@@ -270,7 +301,8 @@ static void mangled_bytes_never_harm_the_host(void) {
 }
 
 #define TEST(name) {#name, name}
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     static const host_check_test tests[] = {
         TEST(a_library_of_another_version_is_told_both_numbers),
         TEST(a_peer_that_speaks_out_of_turn_is_closed),

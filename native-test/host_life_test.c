@@ -6,20 +6,23 @@
 
 #include <sys/wait.h>
 
-static void *wait_for_a_job(void *host) {
+static void *wait_for_a_job(void *host)
+{
     uint64_t ticket;
     static __thread int32_t found;
     found = next(*(uint32_t *)host, &ticket, 20000);
     return &found;
 }
 
-static void *take_and_die(void *host) {
+static void *take_and_die(void *host)
+{
     uint64_t ticket;
     CHECK(next(*(uint32_t *)host, &ticket, 1000) == EPPTOK_HOST_JOB);
     return NULL;
 }
 
-static void a_service_thread_that_dies_ends_its_call(void) {
+static void a_service_thread_that_dies_ends_its_call(void)
+{
     uint32_t host = start();
     call c;
     pthread_t service;
@@ -31,7 +34,8 @@ static void a_service_thread_that_dies_ends_its_call(void) {
     epptok_host_stop(host);
 }
 
-static void stop_answers_queued_and_running_calls_and_services(void) {
+static void stop_answers_queued_and_running_calls_and_services(void)
+{
     uint32_t host = start();
     call queued, running, never_waited;
     uint64_t ticket;
@@ -65,7 +69,8 @@ static void stop_answers_queued_and_running_calls_and_services(void) {
     free(queued.frame);
 }
 
-static void a_number_of_a_stopped_host_names_no_later_one(void) {
+static void a_number_of_a_stopped_host_names_no_later_one(void)
+{
     uint32_t stale = start();
     epptok_host_stop(stale);
     uint32_t host = start();
@@ -78,7 +83,8 @@ static void a_number_of_a_stopped_host_names_no_later_one(void) {
     CHECK(next(0, &ticket, 0) == EPPTOK_HOST_STOPPED);
 }
 
-static void nothing_is_served_before_the_models_are_ready(void) {
+static void nothing_is_served_before_the_models_are_ready(void)
+{
     epptok_host_options options = {sizeof options, 0, 0, 0, NULL, NULL, -1, 0};
     uint32_t host = epptok_host_start(&options, message, sizeof message);
     call c;
@@ -103,7 +109,8 @@ static void nothing_is_served_before_the_models_are_ready(void) {
     epptok_host_stop(host);
 }
 
-static void in_a_forked_child_the_host_is_inert(void) {
+static void in_a_forked_child_the_host_is_inert(void)
+{
     uint32_t host = start();
     call c;
     uint64_t ticket;
@@ -134,7 +141,8 @@ static void in_a_forked_child_the_host_is_inert(void) {
 }
 
 #define TEST(name) {#name, name}
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     static const host_check_test tests[] = {
         TEST(nothing_is_served_before_the_models_are_ready),
         TEST(a_service_thread_that_dies_ends_its_call),

@@ -4,11 +4,14 @@
 #endif
 #include "host_direct_fixture.h"
 
-static void calls_come_out_in_the_order_they_went_in(void) {
+static void calls_come_out_in_the_order_they_went_in(void)
+{
     uint32_t host = start();
     call calls[5];
     uint64_t ticket;
-    for (int i = 0; i < 5; i++) CHECK(submit(&calls[i], host, 10, 1000) == EPPTOK_OK);
+    for (int i = 0; i < 5; i++) {
+        CHECK(submit(&calls[i], host, 10, 1000) == EPPTOK_OK);
+    }
     for (int i = 0; i < 5; i++) {
         CHECK(next(host, &ticket, 0) == EPPTOK_HOST_JOB);
         CHECK(ticket == calls[i].ticket);
@@ -23,7 +26,8 @@ static void calls_come_out_in_the_order_they_went_in(void) {
     epptok_host_stop(host);
 }
 
-static void a_frame_arrives_whole_with_what_is_left_of_its_deadline(void) {
+static void a_frame_arrives_whole_with_what_is_left_of_its_deadline(void)
+{
     uint32_t host = start();
     call c;
     uint8_t buffer[8192];
@@ -41,18 +45,23 @@ static void a_frame_arrives_whole_with_what_is_left_of_its_deadline(void) {
     epptok_host_stop(host);
 }
 
-static void a_full_queue_refuses_at_once_with_the_figures(void) {
+static void a_full_queue_refuses_at_once_with_the_figures(void)
+{
     uint32_t host = start_with(3, 0, 0);
     call calls[4];
     uint64_t ticket;
-    for (int i = 0; i < 3; i++) CHECK(submit(&calls[i], host, 10, 100) == EPPTOK_OK);
+    for (int i = 0; i < 3; i++) {
+        CHECK(submit(&calls[i], host, 10, 100) == EPPTOK_OK);
+    }
     CHECK(submit(&calls[3], host, 10, 100) == EPPTOK_BACKPRESSURE);
     CHECK_TEXT(message, "3 calls are waiting, the limit is 3");
     free(calls[3].frame);
     /* One that is being served does not wait. */
     CHECK(next(host, &ticket, 0) == EPPTOK_HOST_JOB);
     CHECK(submit(&calls[3], host, 10, 100) == EPPTOK_OK);
-    for (int i = 0; i < 4; i++) finish(&calls[i]);
+    for (int i = 0; i < 4; i++) {
+        finish(&calls[i]);
+    }
     epptok_host_counters counters;
     CHECK(epptok_host_counters_read(host, &counters) == 1);
     CHECK(counters.refused_backpressure == 1 && counters.accepted == 4 && counters.expired == 4);
@@ -60,7 +69,8 @@ static void a_full_queue_refuses_at_once_with_the_figures(void) {
     epptok_host_stop(host);
 }
 
-static void the_queue_is_limited_by_bytes_too(void) {
+static void the_queue_is_limited_by_bytes_too(void)
+{
     uint32_t host = start_with(0, 10000, 0);
     call first, second;
     CHECK(submit(&first, host, 8000, 50) == EPPTOK_OK);
@@ -73,7 +83,8 @@ static void the_queue_is_limited_by_bytes_too(void) {
     epptok_host_stop(host);
 }
 
-static void a_frame_above_the_limit_is_refused_with_both_numbers(void) {
+static void a_frame_above_the_limit_is_refused_with_both_numbers(void)
+{
     uint32_t host = start_with(0, 0, 1000);
     call c;
     CHECK(submit(&c, host, 2000, 50) == EPPTOK_INVALID_REQUEST);
@@ -82,7 +93,8 @@ static void a_frame_above_the_limit_is_refused_with_both_numbers(void) {
     epptok_host_stop(host);
 }
 
-static void a_queued_call_expires_in_time_and_leaves_the_queue(void) {
+static void a_queued_call_expires_in_time_and_leaves_the_queue(void)
+{
     uint32_t host = start();
     call c;
     uint64_t ticket;
@@ -94,7 +106,8 @@ static void a_queued_call_expires_in_time_and_leaves_the_queue(void) {
     epptok_host_stop(host);
 }
 
-static void an_expired_call_is_never_handed_out(void) {
+static void an_expired_call_is_never_handed_out(void)
+{
     uint32_t host = start();
     call late, good;
     uint64_t ticket;
@@ -110,7 +123,8 @@ static void an_expired_call_is_never_handed_out(void) {
     epptok_host_stop(host);
 }
 
-static void a_running_call_expires_and_its_late_reply_reaches_nobody(void) {
+static void a_running_call_expires_and_its_late_reply_reaches_nobody(void)
+{
     uint32_t host = start();
     call c, following;
     uint64_t late, ticket;
@@ -128,25 +142,32 @@ static void a_running_call_expires_and_its_late_reply_reaches_nobody(void) {
     epptok_host_stop(host);
 }
 
-static void cancel_ends_a_wait_at_once_queued_or_running(void) {
+static void cancel_ends_a_wait_at_once_queued_or_running(void)
+{
     uint32_t host = start();
     for (int running = 0; running < 2; running++) {
         call c;
         uint64_t ticket = 0;
         CHECK(submit(&c, host, 10, 10000) == EPPTOK_OK);
-        if (running) CHECK(next(host, &ticket, 0) == EPPTOK_HOST_JOB);
+        if (running) {
+            CHECK(next(host, &ticket, 0) == EPPTOK_HOST_JOB);
+        }
         pthread_create(&c.thread, NULL, finish_in_thread, &c);
         usleep(20000);
         epptok_i_host_cancel(host, c.ticket, EPPTOK_CANCELLED);
         pthread_join(c.thread, NULL);
         CHECK(c.status == EPPTOK_CANCELLED && c.took_ns < 1000 * MS);
-        if (running) CHECK(epptok_host_reply(host, ticket, (const uint8_t *)"x", 1) == 0);
-        else CHECK(next(host, &ticket, 0) == EPPTOK_HOST_IDLE);
+        if (running) {
+            CHECK(epptok_host_reply(host, ticket, (const uint8_t *)"x", 1) == 0);
+        } else {
+            CHECK(next(host, &ticket, 0) == EPPTOK_HOST_IDLE);
+        }
     }
     epptok_host_stop(host);
 }
 
-static void a_small_buffer_is_told_the_size_and_the_call_stays(void) {
+static void a_small_buffer_is_told_the_size_and_the_call_stays(void)
+{
     uint32_t host = start();
     call c;
     uint8_t small[100], *large;
@@ -164,13 +185,15 @@ static void a_small_buffer_is_told_the_size_and_the_call_stays(void) {
     epptok_host_stop(host);
 }
 
-static void stats_go_to_the_control_queue(void) {
+static void stats_go_to_the_control_queue(void)
+{
     uint32_t host = start();
     size_t length;
     uint64_t ticket, taken;
     uint8_t buffer[256], *reply, *frame = host_peer_call(EPPTOK_I_STATS, 3, 1000, &length);
     epptok_host_job job;
-    CHECK(epptok_i_host_submit(host, frame, length, epptok_i_deadline_in_ms(1000), &ticket, message, sizeof message) == EPPTOK_OK);
+    CHECK(epptok_i_host_submit(host, frame, length, epptok_i_deadline_in_ms(1000), &ticket, message, sizeof message) ==
+          EPPTOK_OK);
     CHECK(next(host, &taken, 0) == EPPTOK_HOST_IDLE);
     CHECK(epptok_host_next(host, EPPTOK_HOST_QUEUE_CONTROL, buffer, sizeof buffer, &job, 0) == EPPTOK_HOST_JOB);
     CHECK(epptok_host_reply(host, job.ticket, buffer, 64) == 1);
@@ -180,7 +203,8 @@ static void stats_go_to_the_control_queue(void) {
     epptok_host_stop(host);
 }
 
-static void services_are_wanted_until_one_comes(void) {
+static void services_are_wanted_until_one_comes(void)
+{
     uint32_t host = start();
     call c;
     uint64_t ticket;
@@ -194,7 +218,8 @@ static void services_are_wanted_until_one_comes(void) {
     epptok_host_stop(host);
 }
 
-static void *take_large_and_hold(void *host) {
+static void *take_large_and_hold(void *host)
+{
     static __thread uint8_t buffer[400000];
     epptok_host_job job;
     CHECK(epptok_host_next(*(uint32_t *)host, CALLS, buffer, sizeof buffer, &job, 1000) == EPPTOK_HOST_JOB);
@@ -203,13 +228,16 @@ static void *take_large_and_hold(void *host) {
     return NULL;
 }
 
-static void large_calls_leave_one_service_to_the_others(void) {
+static void large_calls_leave_one_service_to_the_others(void)
+{
     uint32_t host = start();
     call large[2], small;
     uint64_t ticket;
     pthread_t service;
     CHECK(next(host, &ticket, 0) == EPPTOK_HOST_IDLE); /* this thread is a service too */
-    for (int i = 0; i < 2; i++) CHECK(submit(&large[i], host, 300000, 5000) == EPPTOK_OK);
+    for (int i = 0; i < 2; i++) {
+        CHECK(submit(&large[i], host, 300000, 5000) == EPPTOK_OK);
+    }
     pthread_create(&service, NULL, take_large_and_hold, &host);
     usleep(50000);
     CHECK(submit(&small, host, 10, 5000) == EPPTOK_OK);
@@ -221,7 +249,8 @@ static void large_calls_leave_one_service_to_the_others(void) {
     pthread_join(service, NULL);
     uint8_t *buffer = malloc(400000);
     epptok_host_job job;
-    CHECK(epptok_host_next(host, CALLS, buffer, 400000, &job, 1000) == EPPTOK_HOST_JOB && job.ticket == large[1].ticket);
+    CHECK(epptok_host_next(host, CALLS, buffer, 400000, &job, 1000) == EPPTOK_HOST_JOB &&
+          job.ticket == large[1].ticket);
     CHECK(epptok_host_reply(host, job.ticket, buffer, 8) == 1);
     for (int i = 0; i < 2; i++) {
         finish(&large[i]);
@@ -233,7 +262,8 @@ static void large_calls_leave_one_service_to_the_others(void) {
 }
 
 #define TEST(name) {#name, name}
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     static const host_check_test tests[] = {
         TEST(calls_come_out_in_the_order_they_went_in),
         TEST(a_frame_arrives_whole_with_what_is_left_of_its_deadline),

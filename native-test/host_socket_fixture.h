@@ -22,13 +22,16 @@
 #endif
 
 static char directory[64], path[96], message[256];
-static uint8_t frame[1 << 20];    /* the last response read */
-static uint8_t request[1 << 18];  /* the last call taken */
+static uint8_t frame[1 << 20];   /* the last response read */
+static uint8_t request[1 << 18]; /* the last call taken */
 
-static inline uint32_t start_with(uint32_t max_calls, uint64_t max_bytes, uint64_t max_frame) {
+static inline uint32_t start_with(uint32_t max_calls, uint64_t max_bytes, uint64_t max_frame)
+{
     epptok_host_options options = {sizeof options, max_calls, max_bytes, max_frame, path, NULL, -1, 0};
     uint32_t host = epptok_host_start(&options, message, sizeof message);
-    if (host == 0) fprintf(stderr, "%s\n", message);
+    if (host == 0) {
+        fprintf(stderr, "%s\n", message);
+    }
     CHECK(host != 0);
     epptok_host_set_ready(host, EPPTOK_OK, NULL);
     return host;
@@ -36,34 +39,41 @@ static inline uint32_t start_with(uint32_t max_calls, uint64_t max_bytes, uint64
 
 static inline uint32_t start(void) { return start_with(0, 0, 0); }
 
-static inline int greeted(void) {
+static inline int greeted(void)
+{
     int fd = host_peer_connect(path);
     CHECK(fd >= 0);
     CHECK(host_peer_hello(fd) == EPPTOK_OK);
     return fd;
 }
 
-static inline void send_call(int fd, uint64_t call_id, size_t body, uint32_t ms) {
+static inline void send_call(int fd, uint64_t call_id, size_t body, uint32_t ms)
+{
     size_t length;
     uint8_t *call = host_peer_tokenize(call_id, body, ms, &length);
     CHECK(host_peer_write(fd, call, length));
     free(call);
 }
 
-static inline uint32_t read_status(int fd, uint64_t call_id) {
-    if (host_peer_read_frame(fd, frame, sizeof frame) == 0) return 999;
+static inline uint32_t read_status(int fd, uint64_t call_id)
+{
+    if (host_peer_read_frame(fd, frame, sizeof frame) == 0) {
+        return 999;
+    }
     CHECK(host_peer_call_id(frame) == call_id);
     return host_peer_status(frame);
 }
 
-static inline int32_t next(uint32_t host, uint64_t *ticket, uint32_t wait_ms) {
+static inline int32_t next(uint32_t host, uint64_t *ticket, uint32_t wait_ms)
+{
     epptok_host_job job;
     int32_t found = epptok_host_next(host, CALLS, request, sizeof request, &job, wait_ms);
     *ticket = job.ticket;
     return found;
 }
 
-static inline int32_t reply_ids(uint32_t host, uint64_t ticket, uint64_t call_id, size_t count) {
+static inline int32_t reply_ids(uint32_t host, uint64_t ticket, uint64_t call_id, size_t count)
+{
     size_t length;
     uint32_t *ids = calloc(count, sizeof *ids);
     uint8_t *response = host_peer_response(call_id, EPPTOK_OK, ids, count, &length);
@@ -73,7 +83,8 @@ static inline int32_t reply_ids(uint32_t host, uint64_t ticket, uint64_t call_id
     return delivered;
 }
 
-static inline epptok_host_counters counters_of(uint32_t host) {
+static inline epptok_host_counters counters_of(uint32_t host)
+{
     epptok_host_counters counters;
     CHECK(epptok_host_counters_read(host, &counters) == 1);
     return counters;
@@ -83,11 +94,13 @@ static inline epptok_host_counters counters_of(uint32_t host) {
 #define SOON(condition)                                                                                                \
     do {                                                                                                               \
         int64_t until = epptok_i_deadline_in_ms(3000);                                                                 \
-        while (!(condition) && epptok_i_now_ns() < until) usleep(1000);                                                \
+        while (!(condition) && epptok_i_now_ns() < until)                                                              \
+            usleep(1000);                                                                                              \
         CHECK(condition);                                                                                              \
     } while (0)
 
-static inline void serves_one_good_call(uint32_t host) {
+static inline void serves_one_good_call(uint32_t host)
+{
     uint64_t ticket;
     int fd = greeted();
     send_call(fd, 77, 100, 5000);
@@ -98,9 +111,12 @@ static inline void serves_one_good_call(uint32_t host) {
 }
 
 /* The result of main(): runs the tests with `path` in a directory of their own. */
-static inline int run_at_socket(const host_check_test *tests, size_t count, int argc, char **argv) {
+static inline int run_at_socket(const host_check_test *tests, size_t count, int argc, char **argv)
+{
     strcpy(directory, "/tmp/epptok-test-XXXXXX");
-    if (mkdtemp(directory) == NULL) return 1;
+    if (mkdtemp(directory) == NULL) {
+        return 1;
+    }
     snprintf(path, sizeof path, "%s/socket", directory);
     int failed = host_check_run(tests, count, argc, argv);
     rmdir(directory);

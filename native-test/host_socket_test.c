@@ -6,7 +6,8 @@
 
 #include <sys/resource.h>
 
-static void calls_follow_each_other_on_one_connection(void) {
+static void calls_follow_each_other_on_one_connection(void)
+{
     uint32_t host = start();
     int fd = greeted();
     for (uint64_t i = 1; i < 20; i++) {
@@ -22,7 +23,8 @@ static void calls_follow_each_other_on_one_connection(void) {
     CHECK(access(path, F_OK) != 0);
 }
 
-static void ready_is_answered_by_the_host_itself(void) {
+static void ready_is_answered_by_the_host_itself(void)
+{
     uint32_t host = start();
     size_t length;
     int fd = greeted();
@@ -41,19 +43,24 @@ static void ready_is_answered_by_the_host_itself(void) {
     epptok_host_stop(host);
 }
 
-static void queued_and_running_calls_expire_in_time(void) {
+static void queued_and_running_calls_expire_in_time(void)
+{
     uint32_t host = start();
     for (int running = 0; running < 2; running++) {
         uint64_t ticket = 0;
         int fd = greeted();
         int64_t start_ns = epptok_i_now_ns();
         send_call(fd, 8, 10, 60);
-        if (running) CHECK(next(host, &ticket, 1000) == EPPTOK_HOST_JOB);
+        if (running) {
+            CHECK(next(host, &ticket, 1000) == EPPTOK_HOST_JOB);
+        }
         CHECK(read_status(fd, 8) == EPPTOK_TIMEOUT);
         int64_t took = epptok_i_now_ns() - start_ns;
         CHECK(took >= 59 * MS && took < (60 + SLACK_MS) * MS);
         CHECK_TEXT(host_peer_message(frame), running ? "while a worker served" : "while the call waited");
-        if (running) CHECK(reply_ids(host, ticket, 8, 10) == 0);
+        if (running) {
+            CHECK(reply_ids(host, ticket, 8, 10) == 0);
+        }
         /* The next call on the same connection gets its own answer. */
         send_call(fd, 9, 10, 1000);
         CHECK(next(host, &ticket, 1000) == EPPTOK_HOST_JOB);
@@ -65,11 +72,14 @@ static void queued_and_running_calls_expire_in_time(void) {
     epptok_host_stop(host);
 }
 
-static void backpressure_comes_at_once_while_every_service_is_busy(void) {
+static void backpressure_comes_at_once_while_every_service_is_busy(void)
+{
     uint32_t host = start_with(2, 0, 0);
     int fds[4];
     uint64_t ticket;
-    for (int i = 0; i < 4; i++) fds[i] = greeted();
+    for (int i = 0; i < 4; i++) {
+        fds[i] = greeted();
+    }
     send_call(fds[0], 1, 10, 5000);
     CHECK(next(host, &ticket, 1000) == EPPTOK_HOST_JOB); /* and never replied to */
     send_call(fds[1], 1, 10, 5000);
@@ -80,11 +90,14 @@ static void backpressure_comes_at_once_while_every_service_is_busy(void) {
     CHECK(read_status(fds[3], 4) == EPPTOK_BACKPRESSURE);
     CHECK(epptok_i_now_ns() - start_ns < 50 * MS);
     CHECK_TEXT(host_peer_message(frame), "2 calls are waiting, the limit is 2");
-    for (int i = 0; i < 4; i++) close(fds[i]);
+    for (int i = 0; i < 4; i++) {
+        close(fds[i]);
+    }
     epptok_host_stop(host);
 }
 
-static void a_peer_that_leaves_cancels_its_call(void) {
+static void a_peer_that_leaves_cancels_its_call(void)
+{
     uint32_t host = start();
     uint64_t ticket;
     int fd = greeted();
@@ -103,7 +116,8 @@ static void a_peer_that_leaves_cancels_its_call(void) {
     epptok_host_stop(host);
 }
 
-static void a_large_reply_reaches_a_slow_reader_whole(void) {
+static void a_large_reply_reaches_a_slow_reader_whole(void)
+{
     uint32_t host = start();
     uint64_t ticket;
     int fd = greeted();
@@ -123,7 +137,8 @@ static void a_large_reply_reaches_a_slow_reader_whole(void) {
     epptok_host_stop(host);
 }
 
-static void a_thousand_connections(void) {
+static void a_thousand_connections(void)
+{
     enum { MANY = 1000 };
     static int fds[MANY];
     struct rlimit limit;
@@ -132,20 +147,29 @@ static void a_thousand_connections(void) {
     setrlimit(RLIMIT_NOFILE, &limit);
     uint32_t host = start();
     uint64_t ticket;
-    for (int i = 0; i < MANY; i++) fds[i] = greeted();
+    for (int i = 0; i < MANY; i++) {
+        fds[i] = greeted();
+    }
     CHECK(counters_of(host).connections == MANY);
-    for (int i = 0; i < MANY; i++) send_call(fds[i], (uint64_t)i, 50, 20000);
+    for (int i = 0; i < MANY; i++) {
+        send_call(fds[i], (uint64_t)i, 50, 20000);
+    }
     for (int i = 0; i < MANY; i++) {
         CHECK(next(host, &ticket, 1000) == EPPTOK_HOST_JOB);
         CHECK(reply_ids(host, ticket, host_peer_call_id(request), 3) == 1);
     }
-    for (int i = 0; i < MANY; i++) CHECK(read_status(fds[i], (uint64_t)i) == EPPTOK_OK);
-    for (int i = 0; i < MANY; i++) close(fds[i]);
+    for (int i = 0; i < MANY; i++) {
+        CHECK(read_status(fds[i], (uint64_t)i) == EPPTOK_OK);
+    }
+    for (int i = 0; i < MANY; i++) {
+        close(fds[i]);
+    }
     SOON(counters_of(host).connections == 0);
     epptok_host_stop(host);
 }
 
-static void stop_answers_and_closes_every_connection(void) {
+static void stop_answers_and_closes_every_connection(void)
+{
     uint32_t host = start();
     uint64_t ticket;
     int running = greeted(), queued = greeted(), idle = greeted();
@@ -164,7 +188,8 @@ static void stop_answers_and_closes_every_connection(void) {
 }
 
 #define TEST(name) {#name, name}
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     static const host_check_test tests[] = {
         TEST(calls_follow_each_other_on_one_connection),
         TEST(ready_is_answered_by_the_host_itself),

@@ -14,9 +14,12 @@
 #define DEFAULT_MAX_QUEUE_BYTES ((uint64_t)256 << 20)
 #define DEFAULT_MAX_FRAME_BYTES ((uint64_t)64 << 20)
 
-static epptok_i_host *make(const epptok_host_options *options) {
+static epptok_i_host *make(const epptok_host_options *options)
+{
     epptok_i_host *host = calloc(1, sizeof *host);
-    if (host == NULL) return NULL;
+    if (host == NULL) {
+        return NULL;
+    }
     if (pthread_mutex_init(&host->lock, NULL) != 0) {
         free(host);
         return NULL;
@@ -34,13 +37,16 @@ static epptok_i_host *make(const epptok_host_options *options) {
     return host;
 }
 
-void epptok_i_host_destroy(epptok_i_host *host) {
+void epptok_i_host_destroy(epptok_i_host *host)
+{
     /* Direct calls whose callers have not come to wait. */
     for (size_t i = 0; i < host->ticket_slots; i++) {
         while (host->tickets[i] != NULL) {
             epptok_i_job *job = host->tickets[i];
             host->tickets[i] = job->chain;
-            if (job->waiter != NULL) epptok_i_waiter_give(host, job->waiter);
+            if (job->waiter != NULL) {
+                epptok_i_waiter_give(host, job->waiter);
+            }
             epptok_i_job_destroy(job);
         }
     }
@@ -58,7 +64,8 @@ void epptok_i_host_destroy(epptok_i_host *host) {
     free(host);
 }
 
-uint32_t epptok_host_start(const epptok_host_options *given, char *message, size_t message_capacity) {
+uint32_t epptok_host_start(const epptok_host_options *given, char *message, size_t message_capacity)
+{
     epptok_i_reason reason = {""};
     epptok_host_options options;
     memset(&options, 0, sizeof options);
@@ -78,16 +85,21 @@ uint32_t epptok_host_start(const epptok_host_options *given, char *message, size
     } else {
         uint32_t number = host->number;
         bool io = options.socket_path != NULL || options.control_fd >= 0;
-        if (!io || epptok_i_io_start(host, &options, &reason)) return number;
+        if (!io || epptok_i_io_start(host, &options, &reason)) {
+            return number;
+        }
         epptok_i_host_leave(host);
     }
     epptok_i_hand_out_message(reason.text, message, message_capacity);
     return 0;
 }
 
-void epptok_host_set_ready(uint32_t number, uint32_t status, const char *message) {
+void epptok_host_set_ready(uint32_t number, uint32_t status, const char *message)
+{
     epptok_i_host *host = epptok_i_host_acquire(number);
-    if (host == NULL) return;
+    if (host == NULL) {
+        return;
+    }
     pthread_mutex_lock(&host->lock);
     host->ready = (epptok_status)status;
     epptok_i_hand_out_message(message == NULL ? "" : message, host->ready_message, sizeof host->ready_message);
@@ -95,9 +107,12 @@ void epptok_host_set_ready(uint32_t number, uint32_t status, const char *message
     epptok_i_host_release(host);
 }
 
-int32_t epptok_host_wanted(uint32_t number) {
+int32_t epptok_host_wanted(uint32_t number)
+{
     epptok_i_host *host = epptok_i_host_acquire(number);
-    if (host == NULL) return 0;
+    if (host == NULL) {
+        return 0;
+    }
     pthread_mutex_lock(&host->lock);
     const epptok_i_queue *queue = &host->queues[EPPTOK_HOST_QUEUE_CALLS];
     int32_t wanted = !queue->served && queue->head != NULL;
@@ -106,11 +121,16 @@ int32_t epptok_host_wanted(uint32_t number) {
     return wanted;
 }
 
-int32_t epptok_host_counters_read(uint32_t number, epptok_host_counters *counters) {
-    if (counters == NULL) return 0;
+int32_t epptok_host_counters_read(uint32_t number, epptok_host_counters *counters)
+{
+    if (counters == NULL) {
+        return 0;
+    }
     memset(counters, 0, sizeof *counters);
     epptok_i_host *host = epptok_i_host_acquire(number);
-    if (host == NULL) return 0;
+    if (host == NULL) {
+        return 0;
+    }
     pthread_mutex_lock(&host->lock);
     *counters = host->counters;
     for (uint32_t i = 0; i < EPPTOK_I_QUEUES; i++) {
@@ -123,22 +143,30 @@ int32_t epptok_host_counters_read(uint32_t number, epptok_host_counters *counter
     return 1;
 }
 
-static void end_job(epptok_i_host *host, epptok_i_job *job) {
+static void end_job(epptok_i_host *host, epptok_i_job *job)
+{
     if (job->direct) {
-        if (job->state == EPPTOK_I_SETTLED) return;
+        if (job->state == EPPTOK_I_SETTLED) {
+            return;
+        }
         epptok_i_settle(host, job, EPPTOK_SHUTTING_DOWN);
         pthread_cond_signal(&job->waiter->cond);
         return;
     }
     uint64_t call_id = job->call_id;
     epptok_i_connection *connection = epptok_i_retire(host, job, EPPTOK_SHUTTING_DOWN);
-    if (epptok_i_job_drop(job)) epptok_i_job_destroy(job);
+    if (epptok_i_job_drop(job)) {
+        epptok_i_job_destroy(job);
+    }
     (void)epptok_i_connection_answer(connection, call_id, EPPTOK_SHUTTING_DOWN, "the runtime is stopping");
     epptok_i_connection_drop(connection); /* never the last: the list has one while host->lock is held */
 }
 
-void epptok_i_host_end(epptok_i_host *host) {
-    if (host->ended) return;
+void epptok_i_host_end(epptok_i_host *host)
+{
+    if (host->ended) {
+        return;
+    }
     host->ended = true;
     for (size_t i = 0; i < host->ticket_slots; i++) {
         epptok_i_job *job = host->tickets[i];
@@ -157,9 +185,12 @@ void epptok_i_host_end(epptok_i_host *host) {
     }
 }
 
-void epptok_host_stop(uint32_t number) {
+void epptok_host_stop(uint32_t number)
+{
     epptok_i_host *host = epptok_i_host_acquire(number);
-    if (host == NULL) return;
+    if (host == NULL) {
+        return;
+    }
     pthread_mutex_lock(&host->lock);
     bool first = !host->stopping;
     host->stopping = true;

@@ -6,14 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-void epptok_i_explain_limit(const epptok_i_host *host, uint64_t length, char *message, size_t capacity) {
-    if (message == NULL || capacity == 0) return;
-    snprintf(message, capacity, "the request has %" PRIu64 " bytes, the limit is %" PRIu64, length, host->max_frame_bytes);
+void epptok_i_explain_limit(const epptok_i_host *host, uint64_t length, char *message, size_t capacity)
+{
+    if (message == NULL || capacity == 0) {
+        return;
+    }
+    snprintf(message, capacity, "the request has %" PRIu64 " bytes, the limit is %" PRIu64, length,
+             host->max_frame_bytes);
 }
 
 /* host->lock is held. OK: *job is in the queue. Otherwise the answer. */
 static epptok_status enter(epptok_i_connection *connection, const epptok_i_incoming *call, epptok_i_job *job,
-                           epptok_i_waiter **service, char *message, size_t capacity) {
+                           epptok_i_waiter **service, char *message, size_t capacity)
+{
     epptok_i_host *host = connection->host;
     if (host->ended) {
         snprintf(message, capacity, "the runtime is stopping");
@@ -23,14 +28,18 @@ static epptok_status enter(epptok_i_connection *connection, const epptok_i_incom
         snprintf(message, capacity, "%s", host->ready_message);
         return host->ready;
     }
-    if (call->type == EPPTOK_I_READY) return EPPTOK_OK;
+    if (call->type == EPPTOK_I_READY) {
+        return EPPTOK_OK;
+    }
     if (call->words[EPPTOK_I_REQUEST_MS] == 0) {
         host->counters.expired++;
         snprintf(message, capacity, "the deadline had passed when the call came in");
         return EPPTOK_TIMEOUT;
     }
     epptok_status status = epptok_i_admit(host, job->queue, job->length, message, capacity);
-    if (status != EPPTOK_OK) return status;
+    if (status != EPPTOK_OK) {
+        return status;
+    }
     if (!epptok_i_enqueue(host, job, service)) {
         snprintf(message, capacity, "memory ran out in the runtime");
         return EPPTOK_OUT_OF_MEMORY;
@@ -41,7 +50,8 @@ static epptok_status enter(epptok_i_connection *connection, const epptok_i_incom
     return EPPTOK_OK;
 }
 
-bool epptok_i_connection_call(epptok_i_connection *connection, uint8_t *frame, size_t length, int64_t arrived_ns) {
+bool epptok_i_connection_call(epptok_i_connection *connection, uint8_t *frame, size_t length, int64_t arrived_ns)
+{
     epptok_i_host *host = connection->host;
     epptok_i_incoming call;
     epptok_i_job *job = NULL;
@@ -71,13 +81,18 @@ bool epptok_i_connection_call(epptok_i_connection *connection, uint8_t *frame, s
     status = enter(connection, &call, job, &service, message, sizeof message);
     bool queued = job->connection != NULL;
     pthread_mutex_unlock(&host->lock);
-    if (service != NULL) pthread_cond_signal(&service->cond);
-    if (queued) return true; /* the job may be gone already */
+    if (service != NULL) {
+        pthread_cond_signal(&service->cond);
+    }
+    if (queued) {
+        return true; /* the job may be gone already */
+    }
     epptok_i_job_destroy(job);
     return epptok_i_connection_answer(connection, call.call_id, status, message) == 1;
 }
 
-void epptok_i_job_end(epptok_i_host *host, uint64_t ticket, epptok_status status, const char *message) {
+void epptok_i_job_end(epptok_i_host *host, uint64_t ticket, epptok_status status, const char *message)
+{
     pthread_mutex_lock(&host->lock);
     epptok_i_job *job = epptok_i_find_ticket(host, ticket);
     if (job == NULL || job->state == EPPTOK_I_SETTLED) {
@@ -95,12 +110,15 @@ void epptok_i_job_end(epptok_i_host *host, uint64_t ticket, epptok_status status
     epptok_i_connection *connection = epptok_i_retire(host, job, status);
     bool last = epptok_i_job_drop(job);
     pthread_mutex_unlock(&host->lock);
-    if (last) epptok_i_job_destroy(job);
+    if (last) {
+        epptok_i_job_destroy(job);
+    }
     (void)epptok_i_connection_answer(connection, call_id, status, message);
     epptok_i_connection_drop(connection);
 }
 
-static void expire_job(epptok_i_host *host, epptok_i_job *job, int64_t now) {
+static void expire_job(epptok_i_host *host, epptok_i_job *job, int64_t now)
+{
     char message[160];
     int64_t ms = (now - job->queued_ns) / EPPTOK_I_NS_PER_MS;
     uint64_t ticket = job->ticket;
@@ -111,15 +129,20 @@ static void expire_job(epptok_i_host *host, epptok_i_job *job, int64_t now) {
     pthread_mutex_lock(&host->lock);
 }
 
-#define OWNER_OF(timer, type) ((type *)(void *)((char *)(timer)-offsetof(type, timer)))
+#define OWNER_OF(timer, type) ((type *)(void *)((char *)(timer) - offsetof(type, timer)))
 
-int64_t epptok_i_jobs_expire(epptok_i_host *host, bool *ended) {
+int64_t epptok_i_jobs_expire(epptok_i_host *host, bool *ended)
+{
     pthread_mutex_lock(&host->lock);
     epptok_i_timer *timer;
     int64_t now = 0;
     while ((timer = epptok_i_timers_first(&host->timers)) != NULL) {
-        if (now == 0) now = epptok_i_now_ns();
-        if (timer->deadline_ns > now) break;
+        if (now == 0) {
+            now = epptok_i_now_ns();
+        }
+        if (timer->deadline_ns > now) {
+            break;
+        }
         if (timer->owner == EPPTOK_I_TIMER_JOB) {
             expire_job(host, OWNER_OF(timer, epptok_i_job), now);
         } else {

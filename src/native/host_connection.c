@@ -23,11 +23,14 @@
 #define SEND_FLAGS MSG_DONTWAIT /* SO_NOSIGPIPE is set on the socket */
 #endif
 
-bool epptok_i_connection_open(epptok_i_host *host, int fd) {
+bool epptok_i_connection_open(epptok_i_host *host, int fd)
+{
     epptok_i_connection *connection = calloc(1, sizeof *connection);
     bool made = connection != NULL && pthread_mutex_init(&connection->output_lock, NULL) == 0;
     if (!made || !epptok_i_descriptor_prepare(fd) || !epptok_i_poller_add(host->io->poller, fd, connection)) {
-        if (made) pthread_mutex_destroy(&connection->output_lock);
+        if (made) {
+            pthread_mutex_destroy(&connection->output_lock);
+        }
         free(connection);
         close(fd);
         return false;
@@ -44,7 +47,9 @@ bool epptok_i_connection_open(epptok_i_host *host, int fd) {
     connection->timer.owner = EPPTOK_I_TIMER_CONNECTION;
     pthread_mutex_lock(&host->lock);
     connection->next = host->connections;
-    if (host->connections != NULL) host->connections->previous = connection;
+    if (host->connections != NULL) {
+        host->connections->previous = connection;
+    }
     host->connections = connection;
     host->counters.connections++;
     pthread_mutex_unlock(&host->lock);
@@ -52,15 +57,19 @@ bool epptok_i_connection_open(epptok_i_host *host, int fd) {
     return true;
 }
 
-void epptok_i_connection_drop(epptok_i_connection *connection) {
-    if (__atomic_sub_fetch(&connection->references, 1u, __ATOMIC_ACQ_REL) != 0) return;
+void epptok_i_connection_drop(epptok_i_connection *connection)
+{
+    if (__atomic_sub_fetch(&connection->references, 1u, __ATOMIC_ACQ_REL) != 0) {
+        return;
+    }
     pthread_mutex_destroy(&connection->output_lock);
     free(connection->frame);
     free(connection->output);
     free(connection);
 }
 
-void epptok_i_connection_close(epptok_i_connection *connection) {
+void epptok_i_connection_close(epptok_i_connection *connection)
+{
     epptok_i_host *host = connection->host;
     epptok_i_poller_remove(host->io->poller, connection->fd);
     host->io->partial_bytes -= connection->reserved;
@@ -68,9 +77,14 @@ void epptok_i_connection_close(epptok_i_connection *connection) {
     epptok_i_job *job;
     bool last = false;
     pthread_mutex_lock(&host->lock);
-    if (connection->previous == NULL) host->connections = connection->next;
-    else connection->previous->next = connection->next;
-    if (connection->next != NULL) connection->next->previous = connection->previous;
+    if (connection->previous == NULL) {
+        host->connections = connection->next;
+    } else {
+        connection->previous->next = connection->next;
+    }
+    if (connection->next != NULL) {
+        connection->next->previous = connection->previous;
+    }
     host->counters.connections--;
     epptok_i_timers_remove(&host->timers, &connection->timer);
     job = connection->job;
@@ -80,18 +94,23 @@ void epptok_i_connection_close(epptok_i_connection *connection) {
         last = epptok_i_job_drop(job);
     }
     pthread_mutex_unlock(&host->lock);
-    if (last) epptok_i_job_destroy(job);
+    if (last) {
+        epptok_i_job_destroy(job);
+    }
     pthread_mutex_lock(&connection->output_lock);
-    /* A forked child may hold a copy of the descriptor: close() alone would not reach the peer. */
+    /* A child forked while the connection was being made may hold a copy: close() alone would not reach the peer. */
     (void)shutdown(connection->fd, SHUT_RDWR);
     close(connection->fd);
     connection->fd = -1;
     pthread_mutex_unlock(&connection->output_lock);
-    if (job != NULL) epptok_i_connection_drop(connection);
+    if (job != NULL) {
+        epptok_i_connection_drop(connection);
+    }
     epptok_i_connection_drop(connection);
 }
 
-void epptok_i_connection_set_timer(epptok_i_connection *connection, int64_t deadline_ns) {
+void epptok_i_connection_set_timer(epptok_i_connection *connection, int64_t deadline_ns)
+{
     epptok_i_host *host = connection->host;
     pthread_mutex_lock(&host->lock);
     epptok_i_timers_remove(&host->timers, &connection->timer);
@@ -101,8 +120,11 @@ void epptok_i_connection_set_timer(epptok_i_connection *connection, int64_t dead
     pthread_mutex_unlock(&host->lock);
 }
 
-void epptok_i_connection_clear_timer(epptok_i_connection *connection) {
-    if (!connection->timed) return;
+void epptok_i_connection_clear_timer(epptok_i_connection *connection)
+{
+    if (!connection->timed) {
+        return;
+    }
     connection->timed = false;
     pthread_mutex_lock(&connection->host->lock);
     epptok_i_timers_remove(&connection->host->timers, &connection->timer);
@@ -110,21 +132,29 @@ void epptok_i_connection_clear_timer(epptok_i_connection *connection) {
 }
 
 /* Bytes taken by the socket, or -1 if it is broken. */
-static ssize_t write_some(int fd, const uint8_t *bytes, size_t length) {
+static ssize_t write_some(int fd, const uint8_t *bytes, size_t length)
+{
     size_t written = 0;
     while (written < length) {
         ssize_t n = send(fd, bytes + written, length - written, SEND_FLAGS);
-        if (n >= 0) written += (size_t)n;
-        else if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) break;
-        else if (errno != EINTR) return -1;
+        if (n >= 0) {
+            written += (size_t)n;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) {
+            break;
+        } else if (errno != EINTR) {
+            return -1;
+        }
     }
     return (ssize_t)written;
 }
 
 /* output_lock is held. */
-static bool keep_for_later(epptok_i_connection *connection, const uint8_t *bytes, size_t length, int64_t deadline_ns) {
+static bool keep_for_later(epptok_i_connection *connection, const uint8_t *bytes, size_t length, int64_t deadline_ns)
+{
     uint8_t *output = realloc(connection->output, connection->output_length + length);
-    if (output == NULL) return false;
+    if (output == NULL) {
+        return false;
+    }
     memcpy(output + connection->output_length, bytes, length);
     connection->output = output;
     connection->output_length += length;
@@ -135,12 +165,16 @@ static bool keep_for_later(epptok_i_connection *connection, const uint8_t *bytes
 }
 
 int32_t epptok_i_connection_send(epptok_i_connection *connection, const uint8_t *bytes, size_t length,
-                                 int64_t deadline_ns) {
+                                 int64_t deadline_ns)
+{
     ssize_t written = 0;
     bool kept = false;
     pthread_mutex_lock(&connection->output_lock);
-    if (connection->fd < 0) written = -1;
-    else if (connection->output_length == 0) written = write_some(connection->fd, bytes, length);
+    if (connection->fd < 0) {
+        written = -1;
+    } else if (connection->output_length == 0) {
+        written = write_some(connection->fd, bytes, length);
+    }
     if (written >= 0 && (size_t)written < length) {
         kept = keep_for_later(connection, bytes + written, length - (size_t)written, deadline_ns);
         if (!kept) {
@@ -150,34 +184,45 @@ int32_t epptok_i_connection_send(epptok_i_connection *connection, const uint8_t 
         }
     }
     pthread_mutex_unlock(&connection->output_lock);
-    if (kept) epptok_i_io_attend(connection->host, connection);
+    if (kept) {
+        epptok_i_io_attend(connection->host, connection);
+    }
     return written >= 0;
 }
 
 int32_t epptok_i_connection_answer(epptok_i_connection *connection, uint64_t call_id, epptok_status status,
-                                   const char *message) {
+                                   const char *message)
+{
     epptok_i_answer answer;
     epptok_i_answer_call(&answer, call_id, status, message);
     return epptok_i_connection_send(connection, answer.bytes, answer.length, 0);
 }
 
-void epptok_i_connection_attend(epptok_i_connection *connection) {
-    if (connection->fd < 0) return;
+void epptok_i_connection_attend(epptok_i_connection *connection)
+{
+    if (connection->fd < 0) {
+        return;
+    }
     pthread_mutex_lock(&connection->output_lock);
     bool waits = connection->output_waits;
     int64_t deadline_ns = connection->output_deadline_ns;
     pthread_mutex_unlock(&connection->output_lock);
-    if (!waits) return;
+    if (!waits) {
+        return;
+    }
     epptok_i_connection_set_timer(connection, deadline_ns);
     epptok_i_poller_watch_writes(connection->host->io->poller, connection->fd, connection, true);
 }
 
-void epptok_i_connection_writable(epptok_i_connection *connection) {
+void epptok_i_connection_writable(epptok_i_connection *connection)
+{
     pthread_mutex_lock(&connection->output_lock);
     size_t left = connection->output_length - connection->output_sent;
     ssize_t written = write_some(connection->fd, connection->output + connection->output_sent, left);
     bool done = written >= 0 && (size_t)written == left;
-    if (written > 0) connection->output_sent += (size_t)written;
+    if (written > 0) {
+        connection->output_sent += (size_t)written;
+    }
     if (done) {
         free(connection->output);
         connection->output = NULL;
@@ -185,7 +230,9 @@ void epptok_i_connection_writable(epptok_i_connection *connection) {
         __atomic_store_n(&connection->output_waits, false, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&connection->output_lock);
-    if (!done) return; /* a broken socket is readable too */
+    if (!done) {
+        return; /* a broken socket is readable too */
+    }
     epptok_i_poller_watch_writes(connection->host->io->poller, connection->fd, connection, false);
     epptok_i_connection_clear_timer(connection);
 }

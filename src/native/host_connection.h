@@ -17,8 +17,8 @@ struct epptok_i_connection {
     epptok_i_connection *next, *previous; /* host->connections; host->lock */
     epptok_i_job *job;                    /* the call in flight; host->lock */
     unsigned references;                  /* atomic: the list, the call in flight or whoever answers it */
-    epptok_i_timer timer;                 /* for HELLO, for the rest of a frame, for unread output; set by the I/O thread */
-    bool timed;                           /* the timer runs; I/O thread */
+    epptok_i_timer timer; /* for HELLO, for the rest of a frame, for unread output; set by the I/O thread */
+    bool timed;           /* the timer runs; I/O thread */
 
     /* Of the I/O thread alone: the frame that is coming in. */
     bool greeted;
@@ -35,7 +35,8 @@ struct epptok_i_connection {
     uint8_t *output; /* what the socket did not take yet */
     size_t output_length, output_sent;
     int64_t output_deadline_ns;
-    bool output_waits; /* written under the lock, read by the I/O thread without: it never lags behind what a peer has read */
+    bool
+        output_waits; /* written under the lock, read by the I/O thread without: it never lags behind what a peer has read */
 
     epptok_i_connection *attention; /* host->io's list of connections that need the I/O thread */
     bool needs_attention;
@@ -47,7 +48,8 @@ void epptok_i_connection_close(epptok_i_connection *connection);
 void epptok_i_connection_drop(epptok_i_connection *connection);
 
 /* 1 if the socket took it or will take it later; 0 if the connection is gone. Any thread, without host->lock. */
-int32_t epptok_i_connection_send(epptok_i_connection *connection, const uint8_t *bytes, size_t length, int64_t deadline_ns);
+int32_t epptok_i_connection_send(epptok_i_connection *connection, const uint8_t *bytes, size_t length,
+                                 int64_t deadline_ns);
 int32_t epptok_i_connection_answer(epptok_i_connection *connection, uint64_t call_id, epptok_status status,
                                    const char *message);
 

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static epptok_status enter(epptok_i_host *host, epptok_i_job *job, unsigned type, epptok_i_waiter **service, char *message,
-                           size_t capacity) {
+static epptok_status enter(epptok_i_host *host, epptok_i_job *job, unsigned type, epptok_i_waiter **service,
+                           char *message, size_t capacity)
+{
     *service = NULL;
     if (host->ended) {
         epptok_i_hand_out_message("the host is stopping", message, capacity);
@@ -33,16 +34,23 @@ static epptok_status enter(epptok_i_host *host, epptok_i_job *job, unsigned type
         return EPPTOK_OUT_OF_MEMORY;
     }
     epptok_status status = epptok_i_admit(host, job->queue, job->length, message, capacity);
-    if (status != EPPTOK_OK) return status;
+    if (status != EPPTOK_OK) {
+        return status;
+    }
     job->waiter = epptok_i_waiter_take(host);
-    if (job->waiter != NULL && epptok_i_enqueue(host, job, service)) return EPPTOK_OK;
-    if (job->waiter != NULL) epptok_i_waiter_give(host, job->waiter);
+    if (job->waiter != NULL && epptok_i_enqueue(host, job, service)) {
+        return EPPTOK_OK;
+    }
+    if (job->waiter != NULL) {
+        epptok_i_waiter_give(host, job->waiter);
+    }
     epptok_i_hand_out_message("memory ran out in the host", message, capacity);
     return EPPTOK_OUT_OF_MEMORY;
 }
 
 epptok_status epptok_i_host_submit(uint32_t number, const uint8_t *frame, size_t length, int64_t deadline_ns,
-                                   uint64_t *ticket, char *message, size_t capacity) {
+                                   uint64_t *ticket, char *message, size_t capacity)
+{
     uint64_t announced;
     if (length < EPPTOK_I_HEADER_BYTES || epptok_i_frame_announced(frame, UINT64_MAX, &announced) != NULL ||
         announced != length || !epptok_i_is_call(frame)) {
@@ -74,21 +82,30 @@ epptok_status epptok_i_host_submit(uint32_t number, const uint8_t *frame, size_t
         epptok_i_waiter *service;
         pthread_mutex_lock(&host->lock);
         status = enter(host, job, type, &service, message, capacity);
-        if (status == EPPTOK_OK) *ticket = job->ticket;
+        if (status == EPPTOK_OK) {
+            *ticket = job->ticket;
+        }
         pthread_mutex_unlock(&host->lock);
-        if (service != NULL) pthread_cond_signal(&service->cond);
-        if (status != EPPTOK_OK) epptok_i_job_destroy(job);
+        if (service != NULL) {
+            pthread_cond_signal(&service->cond);
+        }
+        if (status != EPPTOK_OK) {
+            epptok_i_job_destroy(job);
+        }
     }
     epptok_i_host_release(host);
     return status;
 }
 
-epptok_status epptok_i_host_wait(uint32_t number, uint64_t ticket, uint8_t **reply, size_t *length) {
+epptok_status epptok_i_host_wait(uint32_t number, uint64_t ticket, uint8_t **reply, size_t *length)
+{
     *reply = NULL;
     *length = 0;
     epptok_i_host *host = epptok_i_host_acquire(number);
     /* stop() has waited for services that were reading frames, so the caller may have its frame back. */
-    if (host == NULL) return EPPTOK_SHUTTING_DOWN;
+    if (host == NULL) {
+        return EPPTOK_SHUTTING_DOWN;
+    }
     pthread_mutex_lock(&host->lock);
     epptok_i_job *job = epptok_i_find_ticket(host, ticket);
     if (job == NULL || !job->direct) {
@@ -97,26 +114,38 @@ epptok_status epptok_i_host_wait(uint32_t number, uint64_t ticket, uint8_t **rep
         return EPPTOK_INTERNAL;
     }
     while (job->state != EPPTOK_I_SETTLED) {
-        if (epptok_i_now_ns() >= job->timer.deadline_ns) epptok_i_settle(host, job, EPPTOK_TIMEOUT);
-        else epptok_i_condition_wait(&job->waiter->cond, &host->lock, job->timer.deadline_ns);
+        if (epptok_i_now_ns() >= job->timer.deadline_ns) {
+            epptok_i_settle(host, job, EPPTOK_TIMEOUT);
+        } else {
+            epptok_i_condition_wait(&job->waiter->cond, &host->lock, job->timer.deadline_ns);
+        }
     }
-    while (job->copying) epptok_i_condition_wait(&job->waiter->cond, &host->lock, EPPTOK_I_NEVER);
+    while (job->copying) {
+        epptok_i_condition_wait(&job->waiter->cond, &host->lock, EPPTOK_I_NEVER);
+    }
     epptok_status status = job->status;
     *reply = job->reply;
     *length = job->reply_length;
     job->reply = NULL;
     epptok_i_forget_ticket(host, job);
-    if (job->waiter != NULL) epptok_i_waiter_give(host, job->waiter);
+    if (job->waiter != NULL) {
+        epptok_i_waiter_give(host, job->waiter);
+    }
     bool last = epptok_i_job_drop(job);
     pthread_mutex_unlock(&host->lock);
-    if (last) epptok_i_job_destroy(job);
+    if (last) {
+        epptok_i_job_destroy(job);
+    }
     epptok_i_host_release(host);
     return status;
 }
 
-void epptok_i_host_cancel(uint32_t number, uint64_t ticket, epptok_status status) {
+void epptok_i_host_cancel(uint32_t number, uint64_t ticket, epptok_status status)
+{
     epptok_i_host *host = epptok_i_host_acquire(number);
-    if (host == NULL) return;
+    if (host == NULL) {
+        return;
+    }
     pthread_mutex_lock(&host->lock);
     epptok_i_job *job = epptok_i_find_ticket(host, ticket);
     epptok_i_waiter *waiter = NULL;
@@ -125,6 +154,8 @@ void epptok_i_host_cancel(uint32_t number, uint64_t ticket, epptok_status status
         waiter = job->waiter;
     }
     pthread_mutex_unlock(&host->lock);
-    if (waiter != NULL) pthread_cond_signal(&waiter->cond);
+    if (waiter != NULL) {
+        pthread_cond_signal(&waiter->cond);
+    }
     epptok_i_host_release(host);
 }

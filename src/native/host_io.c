@@ -10,94 +10,25 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define EVENTS 64
-#define ACCEPTS_IN_A_ROW 64
-#define ACCEPT_PAUSE_MS 100
-#define MAX_PASSED 16
 #define LAST_FLUSH_MS 200
 
-static void accept_some(epptok_i_host *host) {
-    epptok_i_io *io = host->io;
-    for (int i = 0; i < ACCEPTS_IN_A_ROW; i++) {
-#if defined(__linux__)
-        int fd = accept4(io->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-#else
-        int fd = accept(io->listener.fd, NULL, NULL);
-#endif
-        if (fd >= 0) {
-            (void)epptok_i_connection_open(host, fd);
-        } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            /* The peer stays in the backlog and keeps the listener readable: look again later instead of spinning. */
-            epptok_i_poller_remove(io->poller, io->listener.fd);
-            io->accepts = false;
-            io->accepts_again_ns = epptok_i_deadline_in_ms(ACCEPT_PAUSE_MS);
-            return;
-        } else if (errno != EINTR && errno != ECONNABORTED) {
-            return;
-        }
-    }
-}
-
-static void accept_again(epptok_i_host *host) {
-    epptok_i_io *io = host->io;
-    if (epptok_i_now_ns() < io->accepts_again_ns) return;
-    io->accepts = epptok_i_poller_add(io->poller, io->listener.fd, &io->listener);
-    io->accepts_again_ns = io->accepts ? EPPTOK_I_NEVER : epptok_i_deadline_in_ms(ACCEPT_PAUSE_MS);
-}
-
-/* Takes the descriptors that a message carries. false: the parent is gone. */
-static bool take_passed(epptok_i_host *host) {
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(MAX_PASSED * sizeof(int))];
-    } control;
-    char byte[MAX_PASSED];
-    struct iovec data = {byte, sizeof byte};
-    struct msghdr message;
-    memset(&message, 0, sizeof message);
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = control.bytes;
-    message.msg_controllen = sizeof control.bytes;
-#if defined(MSG_CMSG_CLOEXEC)
-    ssize_t got = recvmsg(host->io->control_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-#else
-    ssize_t got = recvmsg(host->io->control_fd, &message, MSG_DONTWAIT);
-#endif
-    if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-    for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part != NULL; part = CMSG_NXTHDR(&message, part)) {
-        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
-        size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (size_t i = 0; i < count; i++) {
-            int fd;
-            memcpy(&fd, CMSG_DATA(part) + i * sizeof fd, sizeof fd);
-            (void)epptok_i_connection_open(host, fd);
-        }
-    }
-    return got > 0;
-}
-
-static void control_readable(epptok_i_host *host) {
-    if (take_passed(host)) return;
-    epptok_i_poller_remove(host->io->poller, host->io->control_fd);
-    pthread_mutex_lock(&host->lock);
-    epptok_i_host_end(host);
-    pthread_mutex_unlock(&host->lock);
-}
-
-static void take_attention(epptok_i_host *host) {
+static void take_attention(epptok_i_host *host)
+{
     epptok_i_io *io = host->io;
     char bytes[64];
-    while (read(io->wake_read, bytes, sizeof bytes) > 0) continue;
+    while (read(io->wake_read, bytes, sizeof bytes) > 0) {
+        continue;
+    }
     pthread_mutex_lock(&io->attention_lock);
     io->woken = false;
     epptok_i_connection *first = io->attention;
     io->attention = NULL;
-    for (epptok_i_connection *c = first; c != NULL; c = c->attention) c->needs_attention = false;
+    for (epptok_i_connection *c = first; c != NULL; c = c->attention) {
+        c->needs_attention = false;
+    }
     pthread_mutex_unlock(&io->attention_lock);
     while (first != NULL) {
         epptok_i_connection *connection = first;
@@ -107,9 +38,12 @@ static void take_attention(epptok_i_host *host) {
     }
 }
 
-void epptok_i_io_attend(epptok_i_host *host, epptok_i_connection *connection) {
+void epptok_i_io_attend(epptok_i_host *host, epptok_i_connection *connection)
+{
     epptok_i_io *io = host->io;
-    if (io == NULL) return;
+    if (io == NULL) {
+        return;
+    }
     pthread_mutex_lock(&io->attention_lock);
     if (connection != NULL && !connection->needs_attention) {
         connection->needs_attention = true;
@@ -120,66 +54,102 @@ void epptok_i_io_attend(epptok_i_host *host, epptok_i_connection *connection) {
     bool wake = !io->woken;
     io->woken = true;
     pthread_mutex_unlock(&io->attention_lock);
-    if (wake) while (write(io->wake_write, "", 1) < 0 && errno == EINTR) continue;
-}
-
-static void handle(epptok_i_host *host, const epptok_i_event *event) {
-    epptok_i_io *io = host->io;
-    if (event->data == &io->listener) accept_some(host);
-    else if (event->data == &io->control_fd) control_readable(host);
-    else if (event->data == &io->wake_read) take_attention(host);
-    else {
-        epptok_i_connection *connection = event->data;
-        if (event->writable) epptok_i_connection_writable(connection);
-        if (event->readable) epptok_i_connection_readable(connection);
+    if (wake) {
+        while (write(io->wake_write, "", 1) < 0 && errno == EINTR) {
+            continue;
+        }
     }
 }
 
-static bool any_output_waits(const epptok_i_host *host) {
+static void handle(epptok_i_host *host, const epptok_i_event *event)
+{
+    epptok_i_io *io = host->io;
+    if (event->data == &io->listener) {
+        epptok_i_accept_some(host);
+    } else if (event->data == &io->control_fd) {
+        epptok_i_control_readable(host);
+    } else if (event->data == &io->wake_read) {
+        take_attention(host);
+    } else {
+        epptok_i_connection *connection = event->data;
+        if (event->writable) {
+            epptok_i_connection_writable(connection);
+        }
+        if (event->readable) {
+            epptok_i_connection_readable(connection);
+        }
+    }
+}
+
+static bool any_output_waits(const epptok_i_host *host)
+{
     for (epptok_i_connection *c = host->connections; c != NULL; c = c->next) {
-        if (__atomic_load_n(&c->output_waits, __ATOMIC_ACQUIRE)) return true;
+        if (__atomic_load_n(&c->output_waits, __ATOMIC_ACQUIRE)) {
+            return true;
+        }
     }
     return false;
 }
 
 /* The last answers are out or wait for their peers: give these a moment, then close. Only this thread changes the list. */
-static void finish(epptok_i_host *host) {
+static void finish(epptok_i_host *host)
+{
     int64_t until = epptok_i_deadline_in_ms(LAST_FLUSH_MS);
     while (any_output_waits(host) && epptok_i_now_ns() < until) {
         for (epptok_i_connection *c = host->connections; c != NULL; c = c->next) {
-            if (__atomic_load_n(&c->output_waits, __ATOMIC_ACQUIRE)) epptok_i_connection_writable(c);
+            if (__atomic_load_n(&c->output_waits, __ATOMIC_ACQUIRE)) {
+                epptok_i_connection_writable(c);
+            }
         }
-        if (any_output_waits(host)) usleep(1000);
+        if (any_output_waits(host)) {
+            usleep(1000);
+        }
     }
-    while (host->connections != NULL) epptok_i_connection_close(host->connections);
+    while (host->connections != NULL) {
+        epptok_i_connection_close(host->connections);
+    }
     take_attention(host);
     epptok_i_unlisten(&host->io->listener);
 }
 
-static void *run(void *argument) {
+static void *run(void *argument)
+{
     epptok_i_host *host = argument;
     epptok_i_io *io = host->io;
     epptok_i_event events[EVENTS];
     bool ended = false;
     while (!ended) {
         int64_t nearest = epptok_i_jobs_expire(host, &ended);
-        if (ended) break;
-        if (nearest > io->accepts_again_ns) nearest = io->accepts_again_ns;
+        if (ended) {
+            break;
+        }
+        if (nearest > io->accepts_again_ns) {
+            nearest = io->accepts_again_ns;
+        }
         int timeout_ms = nearest == EPPTOK_I_NEVER ? -1 : epptok_i_poll_ms(nearest);
         size_t count = epptok_i_poller_wait(io->poller, events, EVENTS, timeout_ms);
-        for (size_t i = 0; i < count; i++) handle(host, &events[i]);
-        if (!io->accepts && io->listener.fd >= 0) accept_again(host);
+        for (size_t i = 0; i < count; i++) {
+            handle(host, &events[i]);
+        }
+        if (!io->accepts && io->listener.fd >= 0) {
+            epptok_i_accept_again(host);
+        }
     }
     finish(host);
     return NULL;
 }
 
-static bool open_wake(epptok_i_io *io) {
+static bool open_wake(epptok_i_io *io)
+{
     int ends[2];
 #if defined(__linux__)
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return false;
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
+        return false;
+    }
 #else
-    if (pipe(ends) != 0) return false;
+    if (pipe(ends) != 0) {
+        return false;
+    }
 #endif
     io->wake_read = ends[0];
     io->wake_write = ends[1];
@@ -187,7 +157,8 @@ static bool open_wake(epptok_i_io *io) {
 }
 
 /* Handlers of the program that we are in shall not run on our thread. */
-static int start_thread(epptok_i_host *host) {
+static int start_thread(epptok_i_host *host)
+{
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -196,7 +167,8 @@ static int start_thread(epptok_i_host *host) {
     return error;
 }
 
-static bool open_all(epptok_i_host *host, const epptok_host_options *options, epptok_i_reason *reason) {
+static bool open_all(epptok_i_host *host, const epptok_host_options *options, epptok_i_reason *reason)
+{
     epptok_i_io *io = host->io;
     char text[128];
     io->poller = epptok_i_poller_open();
@@ -212,14 +184,21 @@ static bool open_all(epptok_i_host *host, const epptok_host_options *options, ep
         return false;
     }
     io->control_fd = options->control_fd;
-    if (options->socket_path == NULL) return true;
-    if (!epptok_i_listen(&io->listener, options->socket_path, options->socket_group, reason)) return false;
+    if (options->socket_path == NULL) {
+        return true;
+    }
+    if (!epptok_i_listen(&io->listener, options->socket_path, options->socket_group, reason)) {
+        return false;
+    }
     io->accepts = epptok_i_poller_add(io->poller, io->listener.fd, &io->listener);
-    if (!io->accepts) epptok_i_because(reason, EPPTOK_INIT_FAILED, "cannot watch %s", options->socket_path);
+    if (!io->accepts) {
+        epptok_i_because(reason, EPPTOK_INIT_FAILED, "cannot watch %s", options->socket_path);
+    }
     return io->accepts;
 }
 
-bool epptok_i_io_start(epptok_i_host *host, const epptok_host_options *options, epptok_i_reason *reason) {
+bool epptok_i_io_start(epptok_i_host *host, const epptok_host_options *options, epptok_i_reason *reason)
+{
     epptok_i_io *io = calloc(1, sizeof *io);
     if (io == NULL || pthread_mutex_init(&io->attention_lock, NULL) != 0) {
         free(io);
@@ -233,7 +212,9 @@ bool epptok_i_io_start(epptok_i_host *host, const epptok_host_options *options, 
     pthread_mutex_unlock(&host->lock);
     if (open_all(host, options, reason)) {
         int error = start_thread(host);
-        if (error == 0) return true;
+        if (error == 0) {
+            return true;
+        }
         char text[128];
         epptok_i_because(reason, EPPTOK_INIT_FAILED, "cannot start the I/O thread: %s",
                          epptok_i_errno_text(error, text, sizeof text));
@@ -247,19 +228,31 @@ bool epptok_i_io_start(epptok_i_host *host, const epptok_host_options *options, 
     return false;
 }
 
-void epptok_i_io_join(epptok_i_host *host) {
-    if (host->io == NULL) return;
+void epptok_i_io_join(epptok_i_host *host)
+{
+    if (host->io == NULL) {
+        return;
+    }
     epptok_i_io_attend(host, NULL);
     pthread_join(host->io->thread, NULL);
 }
 
-void epptok_i_io_free(epptok_i_io *io) {
-    if (io == NULL) return;
+void epptok_i_io_free(epptok_i_io *io)
+{
+    if (io == NULL) {
+        return;
+    }
     epptok_i_unlisten(&io->listener);
     epptok_i_poller_close(io->poller);
-    if (io->control_fd >= 0) close(io->control_fd);
-    if (io->wake_read >= 0) close(io->wake_read);
-    if (io->wake_write >= 0) close(io->wake_write);
+    if (io->control_fd >= 0) {
+        close(io->control_fd);
+    }
+    if (io->wake_read >= 0) {
+        close(io->wake_read);
+    }
+    if (io->wake_write >= 0) {
+        close(io->wake_write);
+    }
     /* Of services that wrote to a connection while it was being closed. */
     while (io->attention != NULL) {
         epptok_i_connection *connection = io->attention;
@@ -270,16 +263,31 @@ void epptok_i_io_free(epptok_i_io *io) {
     free(io);
 }
 
-void epptok_i_io_abandon(epptok_i_host *host) {
+void epptok_i_io_abandon(epptok_i_host *host)
+{
     epptok_i_io *io = host->io;
-    if (io == NULL) return;
+    if (io == NULL) {
+        return;
+    }
     int poller = io->poller == NULL ? -1 : epptok_i_poller_fd(io->poller);
-    if (poller >= 0) close(poller);
-    if (io->listener.fd >= 0) close(io->listener.fd);
-    if (io->control_fd >= 0) close(io->control_fd);
-    if (io->wake_read >= 0) close(io->wake_read);
-    if (io->wake_write >= 0) close(io->wake_write);
+    if (poller >= 0) {
+        close(poller);
+    }
+    if (io->listener.fd >= 0) {
+        close(io->listener.fd);
+    }
+    if (io->control_fd >= 0) {
+        close(io->control_fd);
+    }
+    if (io->wake_read >= 0) {
+        close(io->wake_read);
+    }
+    if (io->wake_write >= 0) {
+        close(io->wake_write);
+    }
     for (epptok_i_connection *c = host->connections; c != NULL; c = c->next) {
-        if (c->fd >= 0) close(c->fd);
+        if (c->fd >= 0) {
+            close(c->fd);
+        }
     }
 }

@@ -19,7 +19,7 @@ struct epptok_i_io {
     pthread_t thread;
     epptok_i_poller *poller;
     epptok_i_listener listener;
-    bool accepts;              /* the listener is polled: not while descriptors are exhausted */
+    bool accepts; /* the listener is polled: not while descriptors are exhausted */
     int64_t accepts_again_ns;
     int control_fd;            /* -1: none */
     int wake_read, wake_write; /* a pipe */
@@ -40,6 +40,13 @@ void epptok_i_io_free(epptok_i_io *io);
 void epptok_i_io_abandon(epptok_i_host *host);
 /* Makes the I/O thread look at `connection` (may be NULL: at the host). */
 void epptok_i_io_attend(epptok_i_host *host, epptok_i_connection *connection);
+
+/* host_accept.c */
+void epptok_i_accept_some(epptok_i_host *host);
+/* After a pause for want of descriptors. */
+void epptok_i_accept_again(epptok_i_host *host);
+/* At its end the host ends. */
+void epptok_i_control_readable(epptok_i_host *host);
 
 /* host_listen.c */
 bool epptok_i_listen(epptok_i_listener *listener, const char *path, const char *group, epptok_i_reason *reason);

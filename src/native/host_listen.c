@@ -36,22 +36,28 @@ typedef struct epptok_i_access {
     mode_t directory_mode, socket_mode;
 } epptok_i_access;
 
-bool epptok_i_descriptor_prepare(int fd) {
+bool epptok_i_descriptor_prepare(int fd)
+{
     int flags = fcntl(fd, F_GETFL);
     return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
 }
 
-static bool fail(epptok_i_reason *reason, const char *what, const char *path) {
+static bool fail(epptok_i_reason *reason, const char *what, const char *path)
+{
     char text[128];
-    epptok_i_because(reason, EPPTOK_INIT_FAILED, "%s %s: %s", what, path, epptok_i_errno_text(errno, text, sizeof text));
+    epptok_i_because(reason, EPPTOK_INIT_FAILED, "%s %s: %s", what, path,
+                     epptok_i_errno_text(errno, text, sizeof text));
     return false;
 }
 
-static bool find_access(const char *group, epptok_i_access *access_, epptok_i_reason *reason) {
+static bool find_access(const char *group, epptok_i_access *access_, epptok_i_reason *reason)
+{
     access_->group_given = group != NULL;
     access_->directory_mode = group == NULL ? 0700 : 0750;
     access_->socket_mode = group == NULL ? 0600 : 0660;
-    if (group == NULL) return true;
+    if (group == NULL) {
+        return true;
+    }
     char *end = NULL;
     unsigned long number = strtoul(group, &end, 10);
     if (*group >= '0' && *group <= '9' && *end == '\0' && number < UINT_MAX) {
@@ -65,23 +71,34 @@ static bool find_access(const char *group, epptok_i_access *access_, epptok_i_re
         access_->group = entry.gr_gid;
     }
     free(buffer);
-    if (found != NULL) return true;
+    if (found != NULL) {
+        return true;
+    }
     epptok_i_because(reason, EPPTOK_INIT_FAILED, "there is no group %s", group);
     return false;
 }
 
 /* The descriptor of the directory, locked; -1 with a reason. */
-static int lock_directory(const char *path, const epptok_i_access *access_, epptok_i_reason *reason) {
+static int lock_directory(const char *path, const epptok_i_access *access_, epptok_i_reason *reason)
+{
     char directory[sizeof(((epptok_i_listener *)0)->path)];
     snprintf(directory, sizeof directory, "%s", path);
     char *slash = strrchr(directory, '/');
-    if (slash == NULL) snprintf(directory, sizeof directory, ".");
-    else if (slash == directory) directory[1] = '\0';
-    else *slash = '\0';
+    if (slash == NULL) {
+        snprintf(directory, sizeof directory, ".");
+    } else if (slash == directory) {
+        directory[1] = '\0';
+    } else {
+        *slash = '\0';
+    }
     bool made = mkdir(directory, access_->directory_mode) == 0;
-    if (!made && errno != EEXIST) return fail(reason, "cannot make the directory", directory), -1;
+    if (!made && errno != EEXIST) {
+        return fail(reason, "cannot make the directory", directory), -1;
+    }
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return fail(reason, "cannot open the directory", directory), -1;
+    if (fd < 0) {
+        return fail(reason, "cannot open the directory", directory), -1;
+    }
     if (made) {
         /* The mode of mkdir() went through the umask. One that was there keeps what it has. */
         bool done = (!access_->group_given || fchown(fd, (uid_t)-1, access_->group) == 0) &&
@@ -104,9 +121,12 @@ static int lock_directory(const char *path, const epptok_i_access *access_, eppt
 }
 
 /* true: nothing is at the path any more. */
-static bool remove_stale(const struct sockaddr_un *address, epptok_i_reason *reason) {
+static bool remove_stale(const struct sockaddr_un *address, epptok_i_reason *reason)
+{
     struct stat found;
-    if (lstat(address->sun_path, &found) != 0) return errno == ENOENT || fail(reason, "cannot look at", address->sun_path);
+    if (lstat(address->sun_path, &found) != 0) {
+        return errno == ENOENT || fail(reason, "cannot look at", address->sun_path);
+    }
     if (!S_ISSOCK(found.st_mode)) {
         epptok_i_because(reason, EPPTOK_INIT_FAILED, "%s exists and is not a socket", address->sun_path);
         return false;
@@ -120,16 +140,23 @@ static bool remove_stale(const struct sockaddr_un *address, epptok_i_reason *rea
         epptok_i_because(reason, EPPTOK_INIT_FAILED, "%s is in use: another runtime listens there", address->sun_path);
         return false;
     }
-    if (error != ECONNREFUSED) return fail(reason, "cannot tell whether somebody listens at", address->sun_path);
-    if (unlink(address->sun_path) != 0) return fail(reason, "cannot remove the stale socket", address->sun_path);
+    if (error != ECONNREFUSED) {
+        return fail(reason, "cannot tell whether somebody listens at", address->sun_path);
+    }
+    if (unlink(address->sun_path) != 0) {
+        return fail(reason, "cannot remove the stale socket", address->sun_path);
+    }
     return true;
 }
 
 static bool bind_and_listen(int fd, const struct sockaddr_un *address, const epptok_i_access *access_,
-                            epptok_i_listener *listener, epptok_i_reason *reason) {
+                            epptok_i_listener *listener, epptok_i_reason *reason)
+{
     /* On Linux the file is made with the mode of the descriptor: there is no moment in which others could connect. */
     (void)fchmod(fd, 0600);
-    if (bind(fd, (const struct sockaddr *)address, sizeof *address) != 0) return fail(reason, "cannot bind", address->sun_path);
+    if (bind(fd, (const struct sockaddr *)address, sizeof *address) != 0) {
+        return fail(reason, "cannot bind", address->sun_path);
+    }
     struct stat made;
     bool done = lstat(address->sun_path, &made) == 0 &&
                 (!access_->group_given || chown(address->sun_path, (uid_t)-1, access_->group) == 0) &&
@@ -144,47 +171,66 @@ static bool bind_and_listen(int fd, const struct sockaddr_un *address, const epp
     return true;
 }
 
-bool epptok_i_listen(epptok_i_listener *listener, const char *path, const char *group, epptok_i_reason *reason) {
+bool epptok_i_listen(epptok_i_listener *listener, const char *path, const char *group, epptok_i_reason *reason)
+{
     struct sockaddr_un address;
     memset(&address, 0, sizeof address);
     address.sun_family = AF_UNIX;
     size_t limit = sizeof address.sun_path < sizeof listener->path ? sizeof address.sun_path : sizeof listener->path;
     if (*path == '\0' || strlen(path) >= limit) {
-        epptok_i_because(reason, EPPTOK_INIT_FAILED, "the socket path has %zu bytes, 1 to %zu are possible: %s", strlen(path),
-                         limit - 1, path);
+        epptok_i_because(reason, EPPTOK_INIT_FAILED, "the socket path has %zu bytes, 1 to %zu are possible: %s",
+                         strlen(path), limit - 1, path);
         return false;
     }
     memcpy(address.sun_path, path, strlen(path) + 1);
     memcpy(listener->path, path, strlen(path) + 1);
     epptok_i_access access_ = {false, 0, 0, 0};
-    if (!find_access(group, &access_, reason)) return false;
+    if (!find_access(group, &access_, reason)) {
+        return false;
+    }
     int directory = lock_directory(path, &access_, reason);
-    if (directory < 0) return false;
+    if (directory < 0) {
+        return false;
+    }
     int fd = socket(AF_UNIX, STREAM, 0);
     bool done = fd >= 0 && epptok_i_descriptor_prepare(fd);
-    if (!done) fail(reason, "cannot make the socket", path);
+    if (!done) {
+        fail(reason, "cannot make the socket", path);
+    }
     done = done && remove_stale(&address, reason) && bind_and_listen(fd, &address, &access_, listener, reason);
     close(directory);
-    if (!done && fd >= 0) close(fd);
-    if (done) listener->fd = fd;
+    if (!done && fd >= 0) {
+        close(fd);
+    }
+    if (done) {
+        listener->fd = fd;
+    }
     return done;
 }
 
-static bool is_ours(const epptok_i_listener *listener) {
+static bool is_ours(const epptok_i_listener *listener)
+{
     struct stat found;
     return lstat(listener->path, &found) == 0 && (uint64_t)found.st_dev == listener->device &&
            (uint64_t)found.st_ino == listener->inode;
 }
 
-void epptok_i_unlisten(epptok_i_listener *listener) {
-    if (listener->fd < 0) return;
+void epptok_i_unlisten(epptok_i_listener *listener)
+{
+    if (listener->fd < 0) {
+        return;
+    }
     if (is_ours(listener)) {
         /* Locked, so that a runtime that starts now does not put its own file between the look and the unlink. */
         epptok_i_reason unused;
         const epptok_i_access as_found = {false, 0, 0700, 0600};
         int directory = lock_directory(listener->path, &as_found, &unused);
-        if (is_ours(listener)) (void)unlink(listener->path);
-        if (directory >= 0) close(directory);
+        if (is_ours(listener)) {
+            (void)unlink(listener->path);
+        }
+        if (directory >= 0) {
+            close(directory);
+        }
     }
     close(listener->fd);
     listener->fd = -1;

@@ -9,7 +9,8 @@
 /* STATS of more than a few callers at once is nobody's need. */
 #define MAX_CONTROL_CALLS 64u
 
-epptok_status epptok_i_admit(epptok_i_host *host, uint32_t queue, size_t length, char *message, size_t capacity) {
+epptok_status epptok_i_admit(epptok_i_host *host, uint32_t queue, size_t length, char *message, size_t capacity)
+{
     const epptok_i_queue *q = &host->queues[queue];
     uint64_t limit = queue == EPPTOK_HOST_QUEUE_CONTROL ? MAX_CONTROL_CALLS : host->max_queue_calls;
     if (q->calls >= limit) {
@@ -19,17 +20,20 @@ epptok_status epptok_i_admit(epptok_i_host *host, uint32_t queue, size_t length,
     }
     if (length > host->max_queue_bytes || q->bytes > host->max_queue_bytes - length) {
         host->counters.refused_backpressure++;
-        snprintf(message, capacity, "%" PRIu64 " bytes are waiting and this call has %zu, the limit is %" PRIu64, q->bytes,
-                 length, host->max_queue_bytes);
+        snprintf(message, capacity, "%" PRIu64 " bytes are waiting and this call has %zu, the limit is %" PRIu64,
+                 q->bytes, length, host->max_queue_bytes);
         return EPPTOK_BACKPRESSURE;
     }
     return EPPTOK_OK;
 }
 
-static bool grow_tickets(epptok_i_host *host) {
+static bool grow_tickets(epptok_i_host *host)
+{
     size_t slots = host->ticket_slots == 0 ? 64 : host->ticket_slots * 2;
     epptok_i_job **tickets = calloc(slots, sizeof *tickets);
-    if (tickets == NULL) return false;
+    if (tickets == NULL) {
+        return false;
+    }
     for (size_t i = 0; i < host->ticket_slots; i++) {
         epptok_i_job *job = host->tickets[i];
         while (job != NULL) {
@@ -45,8 +49,11 @@ static bool grow_tickets(epptok_i_host *host) {
     return true;
 }
 
-bool epptok_i_enter_ticket(epptok_i_host *host, epptok_i_job *job) {
-    if (host->jobs >= host->ticket_slots && !grow_tickets(host)) return false;
+bool epptok_i_enter_ticket(epptok_i_host *host, epptok_i_job *job)
+{
+    if (host->jobs >= host->ticket_slots && !grow_tickets(host)) {
+        return false;
+    }
     job->ticket = ++host->last_ticket;
     epptok_i_job **slot = &host->tickets[job->ticket & (host->ticket_slots - 1)];
     job->chain = *slot;
@@ -56,24 +63,35 @@ bool epptok_i_enter_ticket(epptok_i_host *host, epptok_i_job *job) {
     return true;
 }
 
-epptok_i_job *epptok_i_find_ticket(epptok_i_host *host, uint64_t ticket) {
-    if (host->ticket_slots == 0) return NULL;
+epptok_i_job *epptok_i_find_ticket(epptok_i_host *host, uint64_t ticket)
+{
+    if (host->ticket_slots == 0) {
+        return NULL;
+    }
     epptok_i_job *job = host->tickets[ticket & (host->ticket_slots - 1)];
-    while (job != NULL && job->ticket != ticket) job = job->chain;
+    while (job != NULL && job->ticket != ticket) {
+        job = job->chain;
+    }
     return job;
 }
 
-void epptok_i_forget_ticket(epptok_i_host *host, epptok_i_job *job) {
+void epptok_i_forget_ticket(epptok_i_host *host, epptok_i_job *job)
+{
     epptok_i_job **slot = &host->tickets[job->ticket & (host->ticket_slots - 1)];
-    while (*slot != job) slot = &(*slot)->chain;
+    while (*slot != job) {
+        slot = &(*slot)->chain;
+    }
     *slot = job->chain;
     host->jobs--;
 }
 
-bool epptok_i_enqueue(epptok_i_host *host, epptok_i_job *job, epptok_i_waiter **service) {
+bool epptok_i_enqueue(epptok_i_host *host, epptok_i_job *job, epptok_i_waiter **service)
+{
     epptok_i_queue *q = &host->queues[job->queue];
     *service = NULL;
-    if (!epptok_i_enter_ticket(host, job)) return false;
+    if (!epptok_i_enter_ticket(host, job)) {
+        return false;
+    }
     if (!job->direct && !epptok_i_timers_add(&host->timers, &job->timer)) {
         epptok_i_forget_ticket(host, job);
         return false;
@@ -81,28 +99,41 @@ bool epptok_i_enqueue(epptok_i_host *host, epptok_i_job *job, epptok_i_waiter **
     job->state = EPPTOK_I_QUEUED;
     job->next = NULL;
     job->previous = q->tail;
-    if (q->tail == NULL) q->head = job;
-    else q->tail->next = job;
+    if (q->tail == NULL) {
+        q->head = job;
+    } else {
+        q->tail->next = job;
+    }
     q->tail = job;
     q->calls++;
     q->bytes += job->length;
     host->counters.accepted++;
     *service = q->idle;
-    if (*service != NULL) epptok_i_idle_remove(q, *service);
+    if (*service != NULL) {
+        epptok_i_idle_remove(q, *service);
+    }
     return true;
 }
 
-static void unlink_queued(epptok_i_host *host, epptok_i_job *job) {
+static void unlink_queued(epptok_i_host *host, epptok_i_job *job)
+{
     epptok_i_queue *q = &host->queues[job->queue];
-    if (job->previous == NULL) q->head = job->next;
-    else job->previous->next = job->next;
-    if (job->next == NULL) q->tail = job->previous;
-    else job->next->previous = job->previous;
+    if (job->previous == NULL) {
+        q->head = job->next;
+    } else {
+        job->previous->next = job->next;
+    }
+    if (job->next == NULL) {
+        q->tail = job->previous;
+    } else {
+        job->next->previous = job->previous;
+    }
     q->calls--;
     q->bytes -= job->length;
 }
 
-void epptok_i_dequeue(epptok_i_host *host, epptok_i_job *job) {
+void epptok_i_dequeue(epptok_i_host *host, epptok_i_job *job)
+{
     unlink_queued(host, job);
     job->state = EPPTOK_I_COPYING;
     job->copying = true;
@@ -111,17 +142,26 @@ void epptok_i_dequeue(epptok_i_host *host, epptok_i_job *job) {
     host->copying++;
 }
 
-void epptok_i_settle(epptok_i_host *host, epptok_i_job *job, epptok_status status) {
-    if (job->state == EPPTOK_I_SETTLED) return;
-    if (job->state == EPPTOK_I_QUEUED) unlink_queued(host, job);
-    else host->queues[job->queue].running--;
-    if (status == EPPTOK_TIMEOUT) host->counters.expired++;
+void epptok_i_settle(epptok_i_host *host, epptok_i_job *job, epptok_status status)
+{
+    if (job->state == EPPTOK_I_SETTLED) {
+        return;
+    }
+    if (job->state == EPPTOK_I_QUEUED) {
+        unlink_queued(host, job);
+    } else {
+        host->queues[job->queue].running--;
+    }
+    if (status == EPPTOK_TIMEOUT) {
+        host->counters.expired++;
+    }
     epptok_i_timers_remove(&host->timers, &job->timer);
     job->state = EPPTOK_I_SETTLED;
     job->status = status;
 }
 
-epptok_i_connection *epptok_i_retire(epptok_i_host *host, epptok_i_job *job, epptok_status status) {
+epptok_i_connection *epptok_i_retire(epptok_i_host *host, epptok_i_job *job, epptok_status status)
+{
     epptok_i_connection *connection = job->connection;
     epptok_i_settle(host, job, status);
     epptok_i_forget_ticket(host, job);
@@ -132,13 +172,17 @@ epptok_i_connection *epptok_i_retire(epptok_i_host *host, epptok_i_job *job, epp
 
 bool epptok_i_job_drop(epptok_i_job *job) { return --job->references == 0; }
 
-void epptok_i_job_destroy(epptok_i_job *job) {
-    if (!job->direct) free(job->frame); /* a direct call's frame is its caller's */
+void epptok_i_job_destroy(epptok_i_job *job)
+{
+    if (!job->direct) {
+        free(job->frame); /* a direct call's frame is its caller's */
+    }
     free(job->reply);
     free(job);
 }
 
-epptok_i_waiter *epptok_i_waiter_take(epptok_i_host *host) {
+epptok_i_waiter *epptok_i_waiter_take(epptok_i_host *host)
+{
     epptok_i_waiter *waiter = host->free_waiters;
     if (waiter != NULL) {
         host->free_waiters = waiter->next;
@@ -152,23 +196,35 @@ epptok_i_waiter *epptok_i_waiter_take(epptok_i_host *host) {
     return waiter;
 }
 
-void epptok_i_waiter_give(epptok_i_host *host, epptok_i_waiter *waiter) {
+void epptok_i_waiter_give(epptok_i_host *host, epptok_i_waiter *waiter)
+{
     waiter->next = host->free_waiters;
     host->free_waiters = waiter;
 }
 
-void epptok_i_idle_push(epptok_i_queue *queue, epptok_i_waiter *waiter) {
+void epptok_i_idle_push(epptok_i_queue *queue, epptok_i_waiter *waiter)
+{
     waiter->previous = NULL;
     waiter->next = queue->idle;
-    if (queue->idle != NULL) queue->idle->previous = waiter;
+    if (queue->idle != NULL) {
+        queue->idle->previous = waiter;
+    }
     queue->idle = waiter;
     waiter->idle = true;
 }
 
-void epptok_i_idle_remove(epptok_i_queue *queue, epptok_i_waiter *waiter) {
-    if (!waiter->idle) return;
-    if (waiter->previous == NULL) queue->idle = waiter->next;
-    else waiter->previous->next = waiter->next;
-    if (waiter->next != NULL) waiter->next->previous = waiter->previous;
+void epptok_i_idle_remove(epptok_i_queue *queue, epptok_i_waiter *waiter)
+{
+    if (!waiter->idle) {
+        return;
+    }
+    if (waiter->previous == NULL) {
+        queue->idle = waiter->next;
+    } else {
+        waiter->previous->next = waiter->next;
+    }
+    if (waiter->next != NULL) {
+        waiter->next->previous = waiter->previous;
+    }
     waiter->idle = false;
 }

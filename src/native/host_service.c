@@ -22,25 +22,35 @@ static pthread_key_t thread_end;
 static bool thread_end_made;
 static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
 
-static void leave_service(bool died) {
+static void leave_service(bool died)
+{
     epptok_i_host *host = serving.host == 0 ? NULL : epptok_i_host_acquire(serving.host);
     serving.host = 0;
-    if (host == NULL) return;
+    if (host == NULL) {
+        return;
+    }
     epptok_i_queue *queue = &host->queues[serving.queue];
     pthread_mutex_lock(&host->lock);
     queue->services--;
-    if (serving.large) queue->large--;
+    if (serving.large) {
+        queue->large--;
+    }
     epptok_i_waiter *other = queue->head == NULL ? NULL : queue->idle;
-    if (other != NULL) epptok_i_idle_remove(queue, other);
+    if (other != NULL) {
+        epptok_i_idle_remove(queue, other);
+    }
     pthread_mutex_unlock(&host->lock);
-    if (other != NULL) pthread_cond_signal(&other->cond);
+    if (other != NULL) {
+        pthread_cond_signal(&other->cond);
+    }
     if (died && serving.ticket != 0) {
         epptok_i_job_end(host, serving.ticket, EPPTOK_UNAVAILABLE, "the thread that served the call has died");
     }
     epptok_i_host_release(host);
 }
 
-static void end_of_thread(void *unused) {
+static void end_of_thread(void *unused)
+{
     (void)unused;
     leave_service(true);
 }
@@ -49,17 +59,25 @@ static void make_thread_end(void) { thread_end_made = pthread_key_create(&thread
 
 #if defined(__GNUC__)
 /* dlclose() would leave a key whose destructor is no longer mapped. */
-__attribute__((destructor)) static void delete_thread_end(void) {
-    if (thread_end_made) pthread_key_delete(thread_end);
+__attribute__((destructor)) static void delete_thread_end(void)
+{
+    if (thread_end_made) {
+        pthread_key_delete(thread_end);
+    }
 }
 #endif
 
 /* The thread calls next(): it counts as a service of that queue, and is done with what it served. host->lock is not held. */
-static void enter_service(epptok_i_host *host, uint32_t queue) {
-    if (serving.host == host->number && serving.queue == queue) return;
+static void enter_service(epptok_i_host *host, uint32_t queue)
+{
+    if (serving.host == host->number && serving.queue == queue) {
+        return;
+    }
     leave_service(false);
     pthread_once(&thread_end_once, make_thread_end);
-    if (!thread_end_made || pthread_setspecific(thread_end, &serving) != 0) return;
+    if (!thread_end_made || pthread_setspecific(thread_end, &serving) != 0) {
+        return;
+    }
     pthread_mutex_lock(&host->lock);
     host->queues[queue].services++;
     pthread_mutex_unlock(&host->lock);
@@ -73,15 +91,19 @@ static void enter_service(epptok_i_host *host, uint32_t queue) {
  * First in, first out, but large calls never hold all services: one stays free for the others, if there are two.
  * Calls whose deadline has passed are left to the I/O thread or their caller, who are about to end them.
  */
-static epptok_i_job *first_live(const epptok_i_queue *queue, int64_t now) {
+static epptok_i_job *first_live(const epptok_i_queue *queue, int64_t now)
+{
     bool large_too = queue->large == 0 || queue->large + 1 < queue->services;
     epptok_i_job *job = queue->head;
-    while (job != NULL && (job->timer.deadline_ns <= now || (!large_too && job->length > LARGE_BYTES))) job = job->next;
+    while (job != NULL && (job->timer.deadline_ns <= now || (!large_too && job->length > LARGE_BYTES))) {
+        job = job->next;
+    }
     return job;
 }
 
 /* Called with the lock; returns with the lock. false: the call ended while its frame was copied. */
-static bool copy_frame(epptok_i_host *host, epptok_i_job *job, uint8_t *buffer) {
+static bool copy_frame(epptok_i_host *host, epptok_i_job *job, uint8_t *buffer)
+{
     epptok_i_dequeue(host, job);
     pthread_mutex_unlock(&host->lock);
     memcpy(buffer, job->frame, job->length);
@@ -93,22 +115,31 @@ static bool copy_frame(epptok_i_host *host, epptok_i_job *job, uint8_t *buffer) 
         job->frame = NULL;
     }
     bool wanted = job->state == EPPTOK_I_COPYING;
-    if (wanted) job->state = EPPTOK_I_RUNNING;
+    if (wanted) {
+        job->state = EPPTOK_I_RUNNING;
+    }
     bool last = epptok_i_job_drop(job);
     /* Whoever settled the call meanwhile may be waiting to take the frame back. */
-    if (!wanted && !last && job->direct) pthread_cond_signal(&job->waiter->cond);
-    if (--host->copying == 0 && host->ended) pthread_cond_broadcast(&host->changed);
+    if (!wanted && !last && job->direct) {
+        pthread_cond_signal(&job->waiter->cond);
+    }
+    if (--host->copying == 0 && host->ended) {
+        pthread_cond_broadcast(&host->changed);
+    }
     if (read != NULL || last) {
         pthread_mutex_unlock(&host->lock);
         free(read);
-        if (last) epptok_i_job_destroy(job);
+        if (last) {
+            epptok_i_job_destroy(job);
+        }
         pthread_mutex_lock(&host->lock);
     }
     return wanted;
 }
 
 static int32_t take(epptok_i_host *host, uint32_t queue, uint8_t *buffer, size_t capacity, epptok_host_job *out,
-                    int64_t until) {
+                    int64_t until)
+{
     epptok_i_queue *q = &host->queues[queue];
     q->served = true;
     if (serving.large) {
@@ -130,20 +161,32 @@ static int32_t take(epptok_i_host *host, uint32_t queue, uint8_t *buffer, size_t
             out->deadline_ms = (uint64_t)((job->timer.deadline_ns - now + EPPTOK_I_NS_PER_MS - 1) / EPPTOK_I_NS_PER_MS);
             out->queue_us = (uint64_t)((now - job->queued_ns) / 1000);
             found = job->length > capacity || buffer == NULL ? EPPTOK_HOST_GROW : EPPTOK_HOST_JOB;
-            if (found == EPPTOK_HOST_GROW) break;
+            if (found == EPPTOK_HOST_GROW) {
+                break;
+            }
             if (copy_frame(host, job, buffer)) {
                 bool counts = serving.host == host->number;
-                if (counts) serving.ticket = out->ticket;
+                if (counts) {
+                    serving.ticket = out->ticket;
+                }
                 serving.large = counts && out->length > LARGE_BYTES;
-                if (serving.large) q->large++;
+                if (serving.large) {
+                    q->large++;
+                }
                 break;
             }
             found = EPPTOK_HOST_IDLE;
             continue;
         }
-        if (now >= until) break;
-        if (waiter == NULL && (waiter = epptok_i_waiter_take(host)) == NULL) break;
-        if (!waiter->idle) epptok_i_idle_push(q, waiter);
+        if (now >= until) {
+            break;
+        }
+        if (waiter == NULL && (waiter = epptok_i_waiter_take(host)) == NULL) {
+            break;
+        }
+        if (!waiter->idle) {
+            epptok_i_idle_push(q, waiter);
+        }
         epptok_i_condition_wait(&waiter->cond, &host->lock, until);
     }
     if (waiter != NULL) {
@@ -154,11 +197,16 @@ static int32_t take(epptok_i_host *host, uint32_t queue, uint8_t *buffer, size_t
 }
 
 int32_t epptok_host_next(uint32_t number, uint32_t queue, uint8_t *buffer, size_t capacity, epptok_host_job *job,
-                         uint32_t wait_ms) {
-    if (job == NULL || queue >= EPPTOK_I_QUEUES) return EPPTOK_HOST_STOPPED;
+                         uint32_t wait_ms)
+{
+    if (job == NULL || queue >= EPPTOK_I_QUEUES) {
+        return EPPTOK_HOST_STOPPED;
+    }
     memset(job, 0, sizeof *job);
     epptok_i_host *host = epptok_i_host_acquire(number);
-    if (host == NULL) return EPPTOK_HOST_STOPPED;
+    if (host == NULL) {
+        return EPPTOK_HOST_STOPPED;
+    }
     int64_t until = epptok_i_now_ns() + (int64_t)wait_ms * EPPTOK_I_NS_PER_MS;
     enter_service(host, queue);
     pthread_mutex_lock(&host->lock);
@@ -169,12 +217,15 @@ int32_t epptok_host_next(uint32_t number, uint32_t queue, uint8_t *buffer, size_
 }
 
 /* The lock is held and given up; the job is RUNNING. */
-static int32_t reply_direct(epptok_i_host *host, epptok_i_job *job, const uint8_t *frame, size_t length) {
+static int32_t reply_direct(epptok_i_host *host, epptok_i_job *job, const uint8_t *frame, size_t length)
+{
     job->state = EPPTOK_I_REPLYING;
     job->references++;
     pthread_mutex_unlock(&host->lock);
     uint8_t *copy = malloc(length == 0 ? 1 : length);
-    if (copy != NULL && length != 0) memcpy(copy, frame, length);
+    if (copy != NULL && length != 0) {
+        memcpy(copy, frame, length);
+    }
     pthread_mutex_lock(&host->lock);
     bool wanted = job->state == EPPTOK_I_REPLYING;
     if (wanted) {
@@ -185,17 +236,29 @@ static int32_t reply_direct(epptok_i_host *host, epptok_i_job *job, const uint8_
     epptok_i_waiter *waiter = wanted ? job->waiter : NULL;
     bool last = epptok_i_job_drop(job);
     pthread_mutex_unlock(&host->lock);
-    if (waiter != NULL) pthread_cond_signal(&waiter->cond);
-    else free(copy);
-    if (last) epptok_i_job_destroy(job);
+    if (waiter != NULL) {
+        pthread_cond_signal(&waiter->cond);
+    } else {
+        free(copy);
+    }
+    if (last) {
+        epptok_i_job_destroy(job);
+    }
     return wanted && copy != NULL;
 }
 
-int32_t epptok_host_reply(uint32_t number, uint64_t ticket, const uint8_t *frame, size_t length) {
-    if (frame == NULL) return 0;
-    if (serving.ticket == ticket && serving.host == number) serving.ticket = 0;
+int32_t epptok_host_reply(uint32_t number, uint64_t ticket, const uint8_t *frame, size_t length)
+{
+    if (frame == NULL) {
+        return 0;
+    }
+    if (serving.ticket == ticket && serving.host == number) {
+        serving.ticket = 0;
+    }
     epptok_i_host *host = epptok_i_host_acquire(number);
-    if (host == NULL) return 0;
+    if (host == NULL) {
+        return 0;
+    }
     int32_t delivered = 0;
     pthread_mutex_lock(&host->lock);
     epptok_i_job *job = epptok_i_find_ticket(host, ticket);
@@ -211,7 +274,9 @@ int32_t epptok_host_reply(uint32_t number, uint64_t ticket, const uint8_t *frame
         pthread_mutex_unlock(&host->lock);
         delivered = epptok_i_connection_send(connection, frame, length, deadline);
         epptok_i_connection_drop(connection);
-        if (last) epptok_i_job_destroy(job);
+        if (last) {
+            epptok_i_job_destroy(job);
+        }
     }
     epptok_i_host_release(host);
     return delivered;

@@ -34,29 +34,29 @@ typedef struct epptok_i_waiter {
 
 typedef enum epptok_i_job_state {
     EPPTOK_I_QUEUED,
-    EPPTOK_I_COPYING,  /* a service copies the frame, without the lock */
+    EPPTOK_I_COPYING, /* a service copies the frame, without the lock */
     EPPTOK_I_RUNNING,
     EPPTOK_I_REPLYING, /* a service copies the reply of a direct call, without the lock */
     EPPTOK_I_SETTLED   /* nobody waits for a reply any more: answered, expired or given up */
 } epptok_i_job_state;
 
 struct epptok_i_job {
-    uint64_t ticket;              /* never given out twice */
-    epptok_i_job *chain;          /* in the ticket table */
+    uint64_t ticket;               /* never given out twice */
+    epptok_i_job *chain;           /* in the ticket table */
     epptok_i_job *next, *previous; /* in the queue */
-    epptok_i_timer timer;         /* the call's deadline; in the heap for socket calls only: a direct caller wakes itself */
+    epptok_i_timer timer; /* the call's deadline; in the heap for socket calls only: a direct caller wakes itself */
     int64_t queued_ns;
-    uint8_t *frame;               /* a socket job's own; borrowed from a direct caller */
+    uint8_t *frame; /* a socket job's own; borrowed from a direct caller */
     size_t length;
     uint64_t call_id;
     uint32_t queue;
     epptok_i_job_state state;
-    unsigned references;          /* the ticket table, a service that copies */
-    bool copying;                 /* a service still reads `frame` */
-    bool direct;                  /* a caller in this process, else a connection */
+    unsigned references;             /* the ticket table, a service that copies */
+    bool copying;                    /* a service still reads `frame` */
+    bool direct;                     /* a caller in this process, else a connection */
     epptok_i_connection *connection; /* until the call is settled */
-    epptok_i_waiter *waiter;      /* the direct caller's */
-    epptok_status status;         /* once settled */
+    epptok_i_waiter *waiter;         /* the direct caller's */
+    epptok_status status;            /* once settled */
     uint8_t *reply;
     size_t reply_length;
 };
@@ -65,9 +65,9 @@ typedef struct epptok_i_queue {
     epptok_i_job *head, *tail;
     epptok_i_waiter *idle; /* services in next(), the last to come first: its caches are warm */
     uint64_t calls, bytes, running;
-    bool served;           /* next() was called */
-    unsigned services;     /* threads that have called next() and have not ended */
-    unsigned large;        /* of these, how many serve a large call */
+    bool served;       /* next() was called */
+    unsigned services; /* threads that have called next() and have not ended */
+    unsigned large;    /* of these, how many serve a large call */
 } epptok_i_queue;
 
 #define EPPTOK_I_QUEUES 2u
@@ -75,14 +75,14 @@ typedef struct epptok_i_queue {
 struct epptok_i_host {
     pthread_mutex_t lock;
     uint32_t number;
-    unsigned references; /* guarded by the table */
+    unsigned references;     /* guarded by the table */
     epptok_i_host *forsaken; /* in a forked child: the next host of the parent */
 
     uint64_t max_queue_calls, max_queue_bytes, max_frame_bytes;
     epptok_status ready;
     char ready_message[512];
 
-    bool ended;   /* no calls are taken any more */
+    bool ended; /* no calls are taken any more */
     bool stopping, stopped;
     pthread_cond_t changed; /* copying or stopped */
     unsigned copying;       /* services that read a frame without the lock */

@@ -1,0 +1,3 @@
+module example.com/epptok-go
+
+go 1.21

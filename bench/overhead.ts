@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Bar, judge } from './overhead/bars.ts';
+import type { CaseResult, Measured } from './overhead/measure.ts';
+import { printTable, writeResults } from './results.ts';
+
+/**
+ * What a call costs beside its work: every way into epptok, and what one would use instead, in one run.
+ * `npm run bench:overhead [-- --quick]`. Once with everything on one core, where a handoff between threads is cheap and the
+ * designs differ by what they do, and once as the scheduler likes it, where each handoff may have to wake another core.
+ */
+const quick = process.argv.includes('--quick');
+
+function run(mode: 'pinned' | 'unpinned'): Measured {
+  const folder = mkdtempSync(join(tmpdir(), 'epptok-overhead-'));
+  const result = join(folder, 'measured.json');
+  const script = fileURLToPath(new URL('./overhead/measure.ts', import.meta.url));
+  const node = [process.execPath, '--import', 'tsx', script, result, quick ? 'quick' : 'full'];
+  const [program, ...args] = mode === 'pinned' ? ['taskset', '-c', '0', ...node] : node;
+  console.log(`${mode}${mode === 'pinned' ? ', every process and thread on core 0' : ''}`);
+  const { status } = spawnSync(program!, args, { stdio: 'inherit' });
+  if (status !== 0) throw new Error(`${program} ended with ${status}`);
+  const measured = JSON.parse(readFileSync(result, 'utf8')) as Measured;
+  rmSync(folder, { recursive: true });
+  for (const one of measured.cases) printCase(one);
+  return measured;
+}
+
+function printCase({ name, bytes, callsPerRound, designs }: CaseResult): void {
+  console.log(`\n${name}: body of ${bytes} bytes, ${callsPerRound} calls a round`);
+  const netServer = designs['net server']!.p50;
+  const synckit = designs.synckit?.p50;
+  printTable(
+    ['', 'p50 us', 'p99 us', 'of net server', 'of synckit'],
+    Object.entries(designs).map(([design, { p50, p99 }]) => [
+      design,
+      p50.toFixed(1),
+      p99.toFixed(1),
+      (p50 / netServer).toFixed(3),
+      synckit === undefined ? '' : (p50 / synckit).toFixed(2),
+    ]),
+  );
+}
+
+function printBars(bars: readonly Bar[]): void {
+  console.log('\nBars, medians of this run at 4 kB without encode');
+  printTable(
+    ['', 'mode', 'demanded', 'measured', ''],
+    bars.map(({ what, mode, demanded, measured, met }) => [
+      what,
+      mode,
+      demanded,
+      measured.toFixed(2),
+      met ? 'met' : 'MISSED',
+    ]),
+  );
+}
+
+const canPin = spawnSync('taskset', ['-c', '0', 'true']).status === 0;
+if (!canPin) console.log('taskset is not here: unpinned only');
+const modes = { ...(canPin ? { pinned: run('pinned') } : {}), unpinned: run('unpinned') };
+const bars = Object.entries(modes).flatMap(([mode, measured]) => judge(mode, measured));
+printBars(bars);
+writeResults('overhead', { quick, unit: 'us', modes, bars });

@@ -4,10 +4,10 @@ import { type Outcome, succeed } from '../protocol/status.ts';
 import type { Encoder } from '../tokenizer/encoder.ts';
 import { openLibraryEncoder } from '../tokenizer/library.ts';
 import { parseTokenizerBytes, readModelDirectory } from '../tokenizer/load.ts';
-import { addedTokens, type NamedTokens, namedTokens } from '../tokenizer/named-tokens.ts';
+import { type NamedTokens, namedTokens } from '../tokenizer/named-tokens.ts';
+import { type Overrides, overridesOf } from '../tokenizer/overrides.ts';
 import { type SpecialTokens, specialTokensAround } from '../tokenizer/special-tokens.ts';
 import type { TransformersMajor } from '../tokenizer/tokenizer-class.ts';
-import type { AddedToken } from '../tokenizer/tokenizer-json.ts';
 
 /** Whose special tokens: what vLLM adds around completions, embeddings and text, or none, as Dynamo. */
 export type Engine = 'vllm' | 'dynamo';
@@ -38,8 +38,7 @@ export type PreparedEncoder = {
   readonly with: 'library';
   readonly directory: string;
   readonly tokenizerBytes: SharedArrayBuffer;
-  /** All of them, in place of those of tokenizer.json: other files add some and change others. */
-  readonly addedTokens: readonly AddedToken[];
+  readonly overrides: Overrides;
 };
 
 /** A model as one worker uses it. */
@@ -59,15 +58,15 @@ export function prepareModel(spec: ModelSpec): Outcome<PreparedModel> {
   if (!read.ok) return read;
   const { tokenizerConfig, modelConfig, tokenizerBytes, directory, chatTemplates } = read.value;
   const settings = { tokenizerConfig, modelConfig, transformers: spec.transformers ?? 4 };
-  const added_tokens = addedTokens(read.value.tokenizer, settings);
-  const tokenizer = { ...read.value.tokenizer, added_tokens };
+  const overrides = overridesOf(read.value.tokenizer, settings);
+  const tokenizer = { ...read.value.tokenizer, ...overrides };
   const around = specialTokensAround(tokenizer, settings);
   if (!around.ok) return around;
   return succeed({
     name: spec.name,
     engine: spec.engine ?? 'vllm',
     contextLength: spec.contextLength || read.value.contextLength,
-    encoder: { with: 'library', directory, tokenizerBytes, addedTokens: added_tokens },
+    encoder: { with: 'library', directory, tokenizerBytes, overrides },
     specialTokens: around.value,
     chatTemplates,
     variables: namedTokens(settings),
@@ -97,7 +96,7 @@ export function openModel(prepared: PreparedModel): Outcome<Model> {
 function openEncoder(prepared: PreparedEncoder, special: SpecialTokens): Outcome<Encoder> {
   const tokenizer = parseTokenizerBytes(prepared.tokenizerBytes, prepared.directory);
   if (!tokenizer.ok) return tokenizer;
-  return openLibraryEncoder({ ...tokenizer.value, added_tokens: prepared.addedTokens }, special);
+  return openLibraryEncoder({ ...tokenizer.value, ...prepared.overrides }, special);
 }
 
 /** Opens all models of a worker; the first that fails decides. */

@@ -34,21 +34,23 @@ const GPT_NEOX: TokenizerClass = {
 };
 
 /** What the classes of transformers 4 assume where tokenizer_config.json is silent. */
-const CLASSES: Readonly<Record<string, TokenizerClass>> = {
-  LlamaTokenizer: LLAMA,
-  CodeLlamaTokenizer: { ...LLAMA, additional: ['▁<PRE>', '▁<MID>', '▁<SUF>', '▁<EOT>'] },
-  GemmaTokenizer: {
-    tokens: { bos_token: '<bos>', eos_token: '<eos>', unk_token: '<unk>', pad_token: '<pad>' },
-    adds: { bos: true, eos: false },
-  },
-  CohereTokenizer: {
-    tokens: { bos_token: '<BOS_TOKEN>', eos_token: '<|END_OF_TURN_TOKEN|>', unk_token: '<UNK>' },
-    adds: { bos: true, eos: false },
-  },
-  GPTNeoXTokenizer: GPT_NEOX,
-  Qwen2Tokenizer: { tokens: { eos_token: END_OF_TEXT, unk_token: END_OF_TEXT, pad_token: END_OF_TEXT } },
-  GPT2Tokenizer: { tokens: { bos_token: END_OF_TEXT, eos_token: END_OF_TEXT, unk_token: END_OF_TEXT } },
-};
+const CLASSES: ReadonlyMap<string, TokenizerClass> = new Map(
+  Object.entries({
+    LlamaTokenizer: LLAMA,
+    CodeLlamaTokenizer: { ...LLAMA, additional: ['▁<PRE>', '▁<MID>', '▁<SUF>', '▁<EOT>'] },
+    GemmaTokenizer: {
+      tokens: { bos_token: '<bos>', eos_token: '<eos>', unk_token: '<unk>', pad_token: '<pad>' },
+      adds: { bos: true, eos: false },
+    },
+    CohereTokenizer: {
+      tokens: { bos_token: '<BOS_TOKEN>', eos_token: '<|END_OF_TURN_TOKEN|>', unk_token: '<UNK>' },
+      adds: { bos: true, eos: false },
+    },
+    GPTNeoXTokenizer: GPT_NEOX,
+    Qwen2Tokenizer: { tokens: { eos_token: END_OF_TEXT, unk_token: END_OF_TEXT, pad_token: END_OF_TEXT } },
+    GPT2Tokenizer: { tokens: { bos_token: END_OF_TEXT, eos_token: END_OF_TEXT, unk_token: END_OF_TEXT } },
+  }),
+);
 
 /** The class that AutoTokenizer of transformers 4 takes when no file names one, by model_type. */
 const CLASS_OF_MODEL_TYPE = new Map(
@@ -68,11 +70,20 @@ const CLASS_OF_MODEL_TYPE = new Map(
   }).flatMap(([name, types]) => types.split(' ').map((type) => [type, name] as const)),
 );
 
-export function classOf({ tokenizerConfig, modelConfig, transformers }: TokenizerSettings): TokenizerClass {
+function nameOf({ tokenizerConfig, modelConfig }: TokenizerSettings): string {
   const named = tokenizerConfig.tokenizer_class ?? modelConfig.tokenizer_class;
   const name =
     typeof named === 'string' ? named : CLASS_OF_MODEL_TYPE.get(String(modelConfig.model_type ?? ''));
-  const known = CLASSES[(name ?? '').replace(/Fast$/, '')] ?? { tokens: {} };
-  if (transformers === 4 || known.adds === undefined) return known;
+  return (name ?? '').replace(/Fast$/, '');
+}
+
+export function classOf(settings: TokenizerSettings): TokenizerClass {
+  const known = CLASSES.get(nameOf(settings)) ?? { tokens: {} };
+  if (settings.transformers === 4 || known.adds === undefined) return known;
   return { tokens: {}, ignoresFile: known === GPT_NEOX };
+}
+
+/** Whether the class sets the prefix space of a byte-level pre-tokenizer: in version 4 all do. */
+export function setsPrefixSpace(settings: TokenizerSettings): boolean {
+  return settings.transformers === 4 || ['GPT2Tokenizer', 'Qwen2Tokenizer'].includes(nameOf(settings));
 }

@@ -8,7 +8,7 @@ import { modelDirectory, type RealModel } from '../support/models.ts';
 
 type Ids = Partial<Record<'4' | '5', number[][] | null>>;
 interface Fixture {
-  tokenizer: { added_tokens: unknown[] };
+  tokenizer: { added_tokens: unknown[]; pre_tokenizer: object };
   post_processors: Record<string, unknown>;
   cases: Record<
     string,
@@ -16,6 +16,7 @@ interface Fixture {
       ids: Ids;
       post_processor: string;
       added_tokens: unknown[];
+      prefix_space: boolean;
       tokenizer_config: object;
       config: object;
       texts: string[];
@@ -46,6 +47,7 @@ for (const transformers of [4, 5] as const) {
       if (expected === undefined) continue;
       const tokenizer = {
         ...fixture.tokenizer,
+        pre_tokenizer: { ...fixture.tokenizer.pre_tokenizer, add_prefix_space: entry.prefix_space },
         post_processor: fixture.post_processors[entry.post_processor],
         added_tokens: [...fixture.tokenizer.added_tokens, ...entry.added_tokens],
       };

@@ -28,7 +28,7 @@ def added(token_id, content, **flags):
     return {**entry, "normalized": False, "special": True, **flags}
 
 
-def tokenizer(post_processor, extra=()):
+def tokenizer(post_processor, extra=(), prefix_space=False):
     vocabulary = {character: index for index, character in enumerate("abcdefgĠ")}
     return {
         "version": "1.0",
@@ -36,7 +36,7 @@ def tokenizer(post_processor, extra=()):
         "padding": None,
         "added_tokens": [added(8, "<B>"), added(9, "<E>"), added(10, "<X>"), *extra],
         "normalizer": None,
-        "pre_tokenizer": BYTE_LEVEL,
+        "pre_tokenizer": {**BYTE_LEVEL, "add_prefix_space": prefix_space},
         "post_processor": post_processor,
         "decoder": BYTE_LEVEL,
         "model": {
@@ -120,8 +120,12 @@ def cases():
             del listed["__type"]
             config = {**plain, "eos_token": "<E>", "added_tokens_decoder": {"9": listed}}
             yield f"special token listed with {flag}", byte_level, config, {}, ["a <E> b", "a<E>b", "<E> <E>"]
-    config = {**plain, "additional_special_tokens": [{**stripping, "__type": "AddedToken"}, {**stripping, "content": "<X>"}]}
-    yield "additional special tokens as objects", byte_level, config, {}, ["a <Y> b", "a <X> b"]
+    for in_file in [True, False]:
+        for in_config in [{}, {"add_prefix_space": True}, {"add_prefix_space": False}]:
+            for class_name in ["PreTrainedTokenizerFast", "GPT2TokenizerFast", "Qwen2TokenizerFast"]:
+                name = f"prefix space {in_file} in tokenizer.json, {in_config} in the config, {class_name}"
+                files = ("byte level", [], in_file)
+                yield name, files, {**plain, **in_config, "tokenizer_class": class_name}, {}, ["ab<E>a", " ab"]
     yield "extra special tokens by name", byte_level, {**plain, "extra_special_tokens": {"i_token": "<K>"}}, {}, ["a<K>"]
     for class_name in ["LlamaTokenizerFast", "Qwen2TokenizerFast", "GPT2TokenizerFast"]:
         texts = ["ab<s>", "a</s>", "<unk>", "<|endoftext|>a"] if class_name[0] == "L" else ["a<|endoftext|>"]
@@ -151,8 +155,8 @@ def main():
     path = Path(output)
     fixture = json.loads(path.read_text()) if path.exists() else {"versions": {}, "cases": {}, "models": {}}
     fixture["versions"][MAJOR] = transformers.__version__
-    for name, (processor, extra), config, model_config, texts in cases():
-        files = tokenizer(POST_PROCESSORS[processor], extra)
+    for name, (processor, extra, *prefix_space), config, model_config, texts in cases():
+        files = tokenizer(POST_PROCESSORS[processor], extra, *prefix_space)
         with tempfile.TemporaryDirectory() as directory:
             for file, content in [("tokenizer", files), ("tokenizer_config", config), ("config", model_config)]:
                 if content:
@@ -161,7 +165,7 @@ def main():
         entry = fixture["cases"].setdefault(name, {"ids": {}})
         # A tokenizer is the shared one with this post-processor and these tokens added.
         entry.update({"post_processor": processor, "added_tokens": extra, "tokenizer_config": config})
-        entry.update({"config": model_config, "texts": texts})
+        entry.update({"config": model_config, "texts": texts, "prefix_space": prefix_space == [True]})
         if ids is not None:
             entry["ids"][MAJOR] = ids
     fixture.update({"tokenizer": tokenizer(None), "post_processors": POST_PROCESSORS})

@@ -148,14 +148,13 @@ static void a_child_that_outlives_its_parent_keeps_nothing_open(void)
     rmdir(directory);
 }
 
-#define TEST(name) {#name, name}
-int main(int argc, char **argv)
+int main(void)
 {
-    static const host_check_test tests[] = {
-        TEST(connections_come_over_the_control_descriptor_until_its_end),
-        TEST(the_end_of_control_wakes_a_waiting_service),
-        TEST(a_forked_child_keeps_no_connection_and_no_socket),
-        TEST(a_child_that_outlives_its_parent_keeps_nothing_open),
-    };
-    return run_at_path(tests, sizeof tests / sizeof *tests, argc, argv);
+    make_directory();
+    RUN(connections_come_over_the_control_descriptor_until_its_end);
+    RUN(the_end_of_control_wakes_a_waiting_service);
+    RUN(a_forked_child_keeps_no_connection_and_no_socket);
+    RUN(a_child_that_outlives_its_parent_keeps_nothing_open);
+    remove_directory();
+    return 0;
 }

@@ -2,7 +2,7 @@
 #ifndef HOST_DIRECT_FIXTURE_H
 #define HOST_DIRECT_FIXTURE_H
 
-#include "host_check.h"
+#include "check.h"
 #include "host_peer.h"
 
 #include "../src/native/clock.h"

@@ -15,7 +15,7 @@ static void a_library_of_another_version_is_told_both_numbers(void)
     CHECK(host_peer_write(fd, hello, length));
     CHECK(host_peer_read_frame(fd, frame, sizeof frame) != 0);
     CHECK(host_peer_status(frame) == EPPTOK_ABI_MISMATCH);
-    CHECK_TEXT(host_peer_message(frame), "ABI version 9, this runtime has 1");
+    CHECK_NAMES(host_peer_message(frame), "ABI version 9, this runtime has 1");
     CHECK(host_peer_is_closed(fd, 1000));
     close(fd);
     hello[4] = 2;
@@ -23,7 +23,7 @@ static void a_library_of_another_version_is_told_both_numbers(void)
     CHECK(host_peer_write(fd, hello, length));
     CHECK(host_peer_read_frame(fd, frame, sizeof frame) != 0);
     CHECK(host_peer_status(frame) == EPPTOK_ABI_MISMATCH);
-    CHECK_TEXT(host_peer_message(frame), "protocol version 2, this runtime speaks 1");
+    CHECK_NAMES(host_peer_message(frame), "protocol version 2, this runtime speaks 1");
     CHECK(host_peer_is_closed(fd, 1000));
     close(fd);
     free(hello);
@@ -103,7 +103,7 @@ static void a_frame_above_the_limit_is_answered_and_closed(void)
     uint8_t *call = host_peer_tokenize(12, 20000, 5000, &length);
     (void)host_peer_write(fd, call, length);
     CHECK(read_status(fd, 12) == EPPTOK_INVALID_REQUEST);
-    CHECK_TEXT(host_peer_message(frame), "the request has 20080 bytes, the limit is 10000");
+    CHECK_NAMES(host_peer_message(frame), "the request has 20080 bytes, the limit is 10000");
     CHECK(host_peer_is_closed(fd, 1000));
     close(fd);
     free(call);
@@ -154,7 +154,7 @@ static void frames_under_way_are_limited_as_a_whole(void)
     usleep(50000);
     CHECK(host_peer_write(second, call, length));
     CHECK(read_status(second, 3) == EPPTOK_BACKPRESSURE);
-    CHECK_TEXT(host_peer_message(frame), "the limit is 1048576");
+    CHECK_NAMES(host_peer_message(frame), "the limit is 1048576");
     CHECK(host_peer_write(first, call + length - 8, 8));
     SOON(counters_of(host).queued_calls == 1);
     close(first);
@@ -202,8 +202,8 @@ static void a_peer_that_never_reads_is_closed_after_its_deadline(void)
     send_call(fd, 1, 10, 1500);
     CHECK(next(host, &ticket, 1000) == EPPTOK_HOST_JOB);
     int64_t start_ns = epptok_i_now_ns();
-    CHECK(reply_ids(host, ticket, 1, 4000000) == 1);
-    CHECK(epptok_i_now_ns() - start_ns < 500 * MS); /* the service thread does not wait for the peer */
+    CHECK(reply_ids(host, ticket, 1, 1000000) == 1);
+    CHECK(epptok_i_now_ns() - start_ns < 1000 * MS); /* the service thread does not wait for the peer */
     serves_one_good_call(host);
     CHECK(counters_of(host).connections >= 1);
     SOON(counters_of(host).connections == 0);
@@ -300,20 +300,19 @@ static void mangled_bytes_never_harm_the_host(void)
     epptok_host_stop(host);
 }
 
-#define TEST(name) {#name, name}
-int main(int argc, char **argv)
+int main(void)
 {
-    static const host_check_test tests[] = {
-        TEST(a_library_of_another_version_is_told_both_numbers),
-        TEST(a_peer_that_speaks_out_of_turn_is_closed),
-        TEST(hostile_frames_harm_their_own_connection_only),
-        TEST(a_frame_above_the_limit_is_answered_and_closed),
-        TEST(a_claim_costs_nothing_until_the_bytes_come),
-        TEST(frames_under_way_are_limited_as_a_whole),
-        TEST(a_frame_may_come_byte_by_byte_until_its_deadline),
-        TEST(a_peer_that_never_reads_is_closed_after_its_deadline),
-        TEST(without_descriptors_the_host_waits_and_does_not_spin),
-        TEST(mangled_bytes_never_harm_the_host),
-    };
-    return run_at_socket(tests, sizeof tests / sizeof *tests, argc, argv);
+    make_directory();
+    RUN(a_library_of_another_version_is_told_both_numbers);
+    RUN(a_peer_that_speaks_out_of_turn_is_closed);
+    RUN(hostile_frames_harm_their_own_connection_only);
+    RUN(a_frame_above_the_limit_is_answered_and_closed);
+    RUN(a_claim_costs_nothing_until_the_bytes_come);
+    RUN(frames_under_way_are_limited_as_a_whole);
+    RUN(a_frame_may_come_byte_by_byte_until_its_deadline);
+    RUN(a_peer_that_never_reads_is_closed_after_its_deadline);
+    RUN(without_descriptors_the_host_waits_and_does_not_spin);
+    RUN(mangled_bytes_never_harm_the_host);
+    remove_directory();
+    return 0;
 }

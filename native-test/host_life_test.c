@@ -92,11 +92,11 @@ static void nothing_is_served_before_the_models_are_ready(void)
     uint64_t ticket;
     uint8_t *reply, *ready = host_peer_call(EPPTOK_I_READY, 7, 1000, &length);
     CHECK(submit(&c, host, 10, 1000) == EPPTOK_NOT_READY);
-    CHECK_TEXT(message, "still loading");
+    CHECK_NAMES(message, "still loading");
     free(c.frame);
     epptok_host_set_ready(host, EPPTOK_INIT_FAILED, "no tokenizer.json in that folder");
     CHECK(submit(&c, host, 10, 1000) == EPPTOK_INIT_FAILED);
-    CHECK_TEXT(message, "no tokenizer.json in that folder");
+    CHECK_NAMES(message, "no tokenizer.json in that folder");
     free(c.frame);
     int64_t deadline = epptok_i_deadline_in_ms(1000);
     CHECK(epptok_i_host_submit(host, ready, length, deadline, &ticket, message, sizeof message) == EPPTOK_INIT_FAILED);
@@ -129,7 +129,7 @@ static void in_a_forked_child_the_host_is_inert(void)
         inert = inert && own != 0 && submit(&c, own, 10, 20) == EPPTOK_OK;
         finish(&c);
         epptok_host_stop(own);
-        _exit(inert && c.status == EPPTOK_TIMEOUT && host_check_failures == 0 ? 0 : 1);
+        _exit(inert && c.status == EPPTOK_TIMEOUT ? 0 : 1);
     }
     int status = 1;
     waitpid(child, &status, 0);
@@ -140,15 +140,12 @@ static void in_a_forked_child_the_host_is_inert(void)
     pthread_join(idle, NULL);
 }
 
-#define TEST(name) {#name, name}
-int main(int argc, char **argv)
+int main(void)
 {
-    static const host_check_test tests[] = {
-        TEST(nothing_is_served_before_the_models_are_ready),
-        TEST(a_service_thread_that_dies_ends_its_call),
-        TEST(stop_answers_queued_and_running_calls_and_services),
-        TEST(a_number_of_a_stopped_host_names_no_later_one),
-        TEST(in_a_forked_child_the_host_is_inert),
-    };
-    return host_check_run(tests, sizeof tests / sizeof *tests, argc, argv);
+    RUN(nothing_is_served_before_the_models_are_ready);
+    RUN(a_service_thread_that_dies_ends_its_call);
+    RUN(stop_answers_queued_and_running_calls_and_services);
+    RUN(a_number_of_a_stopped_host_names_no_later_one);
+    RUN(in_a_forked_child_the_host_is_inert);
+    return 0;
 }

@@ -39,7 +39,7 @@ static void a_group_may_be_let_in(void)
     epptok_host_stop(host);
     rmdir(directory);
     CHECK(start_at(path, "no-such-group", -1) == 0);
-    CHECK_TEXT(message, "there is no group no-such-group");
+    CHECK_NAMES(message, "there is no group no-such-group");
     CHECK(access(directory, F_OK) != 0);
 }
 
@@ -81,8 +81,8 @@ static void a_live_socket_is_an_error_that_names_it(void)
 {
     uint32_t host = start_at(path, NULL, -1);
     CHECK(start_at(path, NULL, -1) == 0);
-    CHECK_TEXT(message, path);
-    CHECK_TEXT(message, "another runtime listens there");
+    CHECK_NAMES(message, path);
+    CHECK_NAMES(message, "another runtime listens there");
     int fd = host_peer_connect(path); /* the first one is as alive as before */
     CHECK(ready_over(fd));
     close(fd);
@@ -97,7 +97,7 @@ static void what_is_no_socket_is_left_alone(void)
     CHECK(write(fd, "precious", 8) == 8);
     close(fd);
     CHECK(start_at(path, NULL, -1) == 0);
-    CHECK_TEXT(message, "exists and is not a socket");
+    CHECK_NAMES(message, "exists and is not a socket");
     CHECK(access(path, F_OK) == 0);
     unlink(path);
     rmdir(directory);
@@ -120,12 +120,12 @@ static void paths_that_cannot_be_are_refused(void)
     memset(longer, 'a', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
     CHECK(start_at(longer, NULL, -1) == 0);
-    CHECK_TEXT(message, "the socket path has 299 bytes");
+    CHECK_NAMES(message, "the socket path has 299 bytes");
     CHECK(start_at("", NULL, -1) == 0);
     CHECK(start_at("/nowhere/at/all/socket", NULL, -1) == 0);
-    CHECK_TEXT(message, "/nowhere/at/all");
+    CHECK_NAMES(message, "/nowhere/at/all");
     CHECK(epptok_host_start(NULL, message, sizeof message) == 0);
-    CHECK_TEXT(message, "struct_size");
+    CHECK_NAMES(message, "struct_size");
 }
 
 static void *start_in_thread(void *number)
@@ -164,15 +164,18 @@ static void of_two_that_start_together_one_wins(void)
     }
 }
 
-#define TEST(name) {#name, name}
-int main(int argc, char **argv)
+int main(void)
 {
-    static const host_check_test tests[] = {
-        TEST(directory_and_socket_are_private),        TEST(a_group_may_be_let_in),
-        TEST(a_directory_that_exists_keeps_its_mode),  TEST(a_stale_socket_is_replaced),
-        TEST(a_live_socket_is_an_error_that_names_it), TEST(what_is_no_socket_is_left_alone),
-        TEST(only_its_own_socket_file_is_removed),     TEST(paths_that_cannot_be_are_refused),
-        TEST(of_two_that_start_together_one_wins),
-    };
-    return run_at_path(tests, sizeof tests / sizeof *tests, argc, argv);
+    make_directory();
+    RUN(directory_and_socket_are_private);
+    RUN(a_group_may_be_let_in);
+    RUN(a_directory_that_exists_keeps_its_mode);
+    RUN(a_stale_socket_is_replaced);
+    RUN(a_live_socket_is_an_error_that_names_it);
+    RUN(what_is_no_socket_is_left_alone);
+    RUN(only_its_own_socket_file_is_removed);
+    RUN(paths_that_cannot_be_are_refused);
+    RUN(of_two_that_start_together_one_wins);
+    remove_directory();
+    return 0;
 }

@@ -2,7 +2,7 @@
 #ifndef HOST_PATH_FIXTURE_H
 #define HOST_PATH_FIXTURE_H
 
-#include "host_check.h"
+#include "check.h"
 #include "host_peer.h"
 
 #include "../src/native/clock.h"
@@ -35,18 +35,14 @@ static inline bool ready_over(int fd)
     return done;
 }
 
-/* The result of main(). */
-static inline int run_at_path(const host_check_test *tests, size_t count, int argc, char **argv)
+static inline void make_directory(void)
 {
     strcpy(root, "/tmp/epptok-test-XXXXXX");
-    if (mkdtemp(root) == NULL) {
-        return 1;
-    }
+    CHECK(mkdtemp(root) != NULL);
     snprintf(directory, sizeof directory, "%s/run", root);
     snprintf(path, sizeof path, "%s/socket", directory);
-    int failed = host_check_run(tests, count, argc, argv);
-    rmdir(root);
-    return failed;
 }
+
+static inline void remove_directory(void) { CHECK(rmdir(root) == 0); }
 
 #endif

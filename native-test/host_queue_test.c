@@ -54,7 +54,7 @@ static void a_full_queue_refuses_at_once_with_the_figures(void)
         CHECK(submit(&calls[i], host, 10, 100) == EPPTOK_OK);
     }
     CHECK(submit(&calls[3], host, 10, 100) == EPPTOK_BACKPRESSURE);
-    CHECK_TEXT(message, "3 calls are waiting, the limit is 3");
+    CHECK_NAMES(message, "3 calls are waiting, the limit is 3");
     free(calls[3].frame);
     /* One that is being served does not wait. */
     CHECK(next(host, &ticket, 0) == EPPTOK_HOST_JOB);
@@ -75,7 +75,7 @@ static void the_queue_is_limited_by_bytes_too(void)
     call first, second;
     CHECK(submit(&first, host, 8000, 50) == EPPTOK_OK);
     CHECK(submit(&second, host, 8000, 50) == EPPTOK_BACKPRESSURE);
-    CHECK_TEXT(message, "8080 bytes are waiting and this call has 8080, the limit is 10000");
+    CHECK_NAMES(message, "8080 bytes are waiting and this call has 8080, the limit is 10000");
     free(second.frame);
     finish(&first);
     CHECK(submit(&second, host, 8000, 50) == EPPTOK_OK);
@@ -88,7 +88,7 @@ static void a_frame_above_the_limit_is_refused_with_both_numbers(void)
     uint32_t host = start_with(0, 0, 1000);
     call c;
     CHECK(submit(&c, host, 2000, 50) == EPPTOK_INVALID_REQUEST);
-    CHECK_TEXT(message, "the request has 2080 bytes, the limit is 1000");
+    CHECK_NAMES(message, "the request has 2080 bytes, the limit is 1000");
     free(c.frame);
     epptok_host_stop(host);
 }
@@ -261,23 +261,20 @@ static void large_calls_leave_one_service_to_the_others(void)
     epptok_host_stop(host);
 }
 
-#define TEST(name) {#name, name}
-int main(int argc, char **argv)
+int main(void)
 {
-    static const host_check_test tests[] = {
-        TEST(calls_come_out_in_the_order_they_went_in),
-        TEST(a_frame_arrives_whole_with_what_is_left_of_its_deadline),
-        TEST(a_full_queue_refuses_at_once_with_the_figures),
-        TEST(the_queue_is_limited_by_bytes_too),
-        TEST(a_frame_above_the_limit_is_refused_with_both_numbers),
-        TEST(a_queued_call_expires_in_time_and_leaves_the_queue),
-        TEST(an_expired_call_is_never_handed_out),
-        TEST(a_running_call_expires_and_its_late_reply_reaches_nobody),
-        TEST(cancel_ends_a_wait_at_once_queued_or_running),
-        TEST(a_small_buffer_is_told_the_size_and_the_call_stays),
-        TEST(stats_go_to_the_control_queue),
-        TEST(services_are_wanted_until_one_comes),
-        TEST(large_calls_leave_one_service_to_the_others),
-    };
-    return host_check_run(tests, sizeof tests / sizeof *tests, argc, argv);
+    RUN(calls_come_out_in_the_order_they_went_in);
+    RUN(a_frame_arrives_whole_with_what_is_left_of_its_deadline);
+    RUN(a_full_queue_refuses_at_once_with_the_figures);
+    RUN(the_queue_is_limited_by_bytes_too);
+    RUN(a_frame_above_the_limit_is_refused_with_both_numbers);
+    RUN(a_queued_call_expires_in_time_and_leaves_the_queue);
+    RUN(an_expired_call_is_never_handed_out);
+    RUN(a_running_call_expires_and_its_late_reply_reaches_nobody);
+    RUN(cancel_ends_a_wait_at_once_queued_or_running);
+    RUN(a_small_buffer_is_told_the_size_and_the_call_stays);
+    RUN(stats_go_to_the_control_queue);
+    RUN(services_are_wanted_until_one_comes);
+    RUN(large_calls_leave_one_service_to_the_others);
+    return 0;
 }

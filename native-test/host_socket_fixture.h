@@ -2,7 +2,7 @@
 #ifndef HOST_SOCKET_FIXTURE_H
 #define HOST_SOCKET_FIXTURE_H
 
-#include "host_check.h"
+#include "check.h"
 #include "host_peer.h"
 
 #include "../src/native/clock.h"
@@ -110,17 +110,13 @@ static inline void serves_one_good_call(uint32_t host)
     close(fd);
 }
 
-/* The result of main(): runs the tests with `path` in a directory of their own. */
-static inline int run_at_socket(const host_check_test *tests, size_t count, int argc, char **argv)
+static inline void make_directory(void)
 {
     strcpy(directory, "/tmp/epptok-test-XXXXXX");
-    if (mkdtemp(directory) == NULL) {
-        return 1;
-    }
+    CHECK(mkdtemp(directory) != NULL);
     snprintf(path, sizeof path, "%s/socket", directory);
-    int failed = host_check_run(tests, count, argc, argv);
-    rmdir(directory);
-    return failed;
 }
+
+static inline void remove_directory(void) { CHECK(rmdir(directory) == 0); }
 
 #endif

@@ -32,7 +32,7 @@ static void ready_is_answered_by_the_host_itself(void)
     epptok_host_set_ready(host, EPPTOK_NOT_READY, "loading qwen3");
     CHECK(host_peer_write(fd, ready, length));
     CHECK(read_status(fd, 5) == EPPTOK_NOT_READY);
-    CHECK_TEXT(host_peer_message(frame), "loading qwen3");
+    CHECK_NAMES(host_peer_message(frame), "loading qwen3");
     send_call(fd, 6, 10, 1000);
     CHECK(read_status(fd, 6) == EPPTOK_NOT_READY);
     epptok_host_set_ready(host, EPPTOK_OK, NULL);
@@ -57,7 +57,7 @@ static void queued_and_running_calls_expire_in_time(void)
         CHECK(read_status(fd, 8) == EPPTOK_TIMEOUT);
         int64_t took = epptok_i_now_ns() - start_ns;
         CHECK(took >= 59 * MS && took < (60 + SLACK_MS) * MS);
-        CHECK_TEXT(host_peer_message(frame), running ? "while a worker served" : "while the call waited");
+        CHECK_NAMES(host_peer_message(frame), running ? "while a worker served" : "while the call waited");
         if (running) {
             CHECK(reply_ids(host, ticket, 8, 10) == 0);
         }
@@ -89,7 +89,7 @@ static void backpressure_comes_at_once_while_every_service_is_busy(void)
     send_call(fds[3], 4, 10, 5000);
     CHECK(read_status(fds[3], 4) == EPPTOK_BACKPRESSURE);
     CHECK(epptok_i_now_ns() - start_ns < 50 * MS);
-    CHECK_TEXT(host_peer_message(frame), "2 calls are waiting, the limit is 2");
+    CHECK_NAMES(host_peer_message(frame), "2 calls are waiting, the limit is 2");
     for (int i = 0; i < 4; i++) {
         close(fds[i]);
     }
@@ -187,18 +187,17 @@ static void stop_answers_and_closes_every_connection(void)
     close(idle);
 }
 
-#define TEST(name) {#name, name}
-int main(int argc, char **argv)
+int main(void)
 {
-    static const host_check_test tests[] = {
-        TEST(calls_follow_each_other_on_one_connection),
-        TEST(ready_is_answered_by_the_host_itself),
-        TEST(queued_and_running_calls_expire_in_time),
-        TEST(backpressure_comes_at_once_while_every_service_is_busy),
-        TEST(a_peer_that_leaves_cancels_its_call),
-        TEST(a_large_reply_reaches_a_slow_reader_whole),
-        TEST(a_thousand_connections),
-        TEST(stop_answers_and_closes_every_connection),
-    };
-    return run_at_socket(tests, sizeof tests / sizeof *tests, argc, argv);
+    make_directory();
+    RUN(calls_follow_each_other_on_one_connection);
+    RUN(ready_is_answered_by_the_host_itself);
+    RUN(queued_and_running_calls_expire_in_time);
+    RUN(backpressure_comes_at_once_while_every_service_is_busy);
+    RUN(a_peer_that_leaves_cancels_its_call);
+    RUN(a_large_reply_reaches_a_slow_reader_whole);
+    RUN(a_thousand_connections);
+    RUN(stop_answers_and_closes_every_connection);
+    remove_directory();
+    return 0;
 }

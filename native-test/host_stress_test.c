@@ -7,7 +7,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "host_check.h"
+#include "check.h"
 #include "host_peer.h"
 
 #include "../src/native/clock.h"
@@ -210,5 +210,5 @@ int main(int argc, char **argv)
     CHECK(broken == 0);
     CHECK(answered > 100);
     CHECK(refused > 0);
-    return host_check_failures != 0;
+    return 0;
 }

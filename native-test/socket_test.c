@@ -112,6 +112,9 @@ static bool send_frame(int descriptor, epptok_i_frame_type type, epptok_status s
 
 static behaviour does(const peer *self) { return __atomic_load_n(&self->behaves, __ATOMIC_SEQ_CST); }
 
+static unsigned accepted_by(const peer *self) { return __atomic_load_n(&self->accepted, __ATOMIC_SEQ_CST); }
+static unsigned calls_of(const peer *self) { return __atomic_load_n(&self->calls, __ATOMIC_SEQ_CST); }
+
 static bool welcome(const peer *self, int descriptor)
 {
     size_t length;
@@ -132,6 +135,9 @@ static bool welcome(const peer *self, int descriptor)
                send_frame(descriptor, EPPTOK_I_WELCOME, EPPTOK_OK, does(self) == OTHER_ABI ? 9 : 1, 0, "");
     }
 }
+
+/* At least as long as a header. */
+static const char HTTP_ANSWER[] = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nno\r\n";
 
 /* False: the connection is to be closed. */
 static bool answer(peer *self, int descriptor, const uint8_t *request, size_t request_length)
@@ -166,7 +172,7 @@ static bool answer(peer *self, int descriptor, const uint8_t *request, size_t re
         }
         break;
     case NO_FRAME:
-        going_on = send_all(descriptor, (const uint8_t *)"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nServer: x\r\n\r\n\r\n\r\n", 64);
+        going_on = send_all(descriptor, (const uint8_t *)HTTP_ANSWER, sizeof HTTP_ANSWER - 1);
         break;
     case HUGE_FRAME: {
         uint64_t huge = UINT64_MAX - 7;
@@ -500,7 +506,10 @@ static void a_peer_that_hangs_up_at_once_is_given_up(void)
     char message[256];
     peer_start(&other, NO_WELCOME);
     CHECK_STATUS(open_at(path, 0, &handle, message), EPPTOK_UNAVAILABLE);
-    CHECK_NUMBER(other.accepted, 3);
+    for (unsigned i = 0; i < 100 && accepted_by(&other) < 3; i++) {
+        check_sleep_ms(10);
+    }
+    CHECK_NUMBER(accepted_by(&other), 3);
     peer_stop(&other);
 }
 
@@ -624,7 +633,7 @@ static void a_call_to_a_broken_peer_is_unavailable(behaviour behaves, const char
     CHECK_STATUS(broken.status, EPPTOK_UNAVAILABLE);
     CHECK_NAMES(broken.message, named);
     /* It was sent, so it may have been served: no second attempt is the library's to make. */
-    CHECK_NUMBER(other.calls, 1);
+    CHECK_NUMBER(calls_of(&other), 1);
     __atomic_store_n(&other.behaves, HONEST, __ATOMIC_SEQ_CST);
     CHECK_STATUS(called(handle, "some body", 6, 2000).status, EPPTOK_OK);
     CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
@@ -649,8 +658,8 @@ static void a_connection_that_died_idle_is_replaced_unseen(behaviour behaves)
         CHECK_NUMBER(one.count, 3);
         check_sleep_ms(40);
     }
-    CHECK_NUMBER(other.calls, 4);
-    CHECK(other.accepted >= 4);
+    CHECK_NUMBER(calls_of(&other), 4);
+    CHECK(accepted_by(&other) >= 4);
     CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
     peer_stop(&other);
 }
@@ -683,7 +692,7 @@ static void connections_are_used_again(void)
     for (unsigned i = 0; i < 50; i++) {
         CHECK_STATUS(called(handle, "abc", i, 2000).status, EPPTOK_OK);
     }
-    CHECK_NUMBER(other.accepted, 1);
+    CHECK_NUMBER(accepted_by(&other), 1);
     CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
     peer_stop(&other);
 }

@@ -14,7 +14,11 @@
 
 #define MAX_IDLE 64u
 #define NS_PER_MS 1000000
-/* The kernel closes a dying process's sockets a moment before it can be waited for. */
+/*
+ * The kernel closes the sockets of a dying process one after the other, a moment before it can be waited for. After the
+ * shorter time a child whose end of control still stands is taken to be alive.
+ */
+#define MS_TO_SEE_IT_DIE 20
 #define MS_TO_LEARN_HOW_IT_DIED 50
 
 epptok_i_peer *epptok_i_peer_create(const epptok_options *options, epptok_status *status, epptok_i_reason *reason)
@@ -258,14 +262,15 @@ bool epptok_i_peer_lost(epptok_i_handle *handle, const epptok_i_call *call, cons
         return false;
     }
     (void)pthread_mutex_lock(&handle->lock);
-    int64_t until = epptok_i_now_ns() + MS_TO_LEARN_HOW_IT_DIED * NS_PER_MS;
-    if (until > call->deadline_ns) {
-        until = call->deadline_ns;
-    }
+    int64_t start = epptok_i_now_ns(), now = start;
     bool ended = epptok_i_child_hung_up(child);
-    while (ended && call->interrupted == EPPTOK_OK && !epptok_i_child_reap(child) && epptok_i_now_ns() < until) {
-        epptok_i_condition_wait(&handle->changed, &handle->lock, epptok_i_now_ns() + NS_PER_MS);
+    while (!epptok_i_child_reap(child) && call->interrupted == EPPTOK_OK && now < call->deadline_ns &&
+           now < start + (ended ? MS_TO_LEARN_HOW_IT_DIED : MS_TO_SEE_IT_DIE) * (int64_t)NS_PER_MS) {
+        epptok_i_condition_wait(&handle->changed, &handle->lock, now + NS_PER_MS);
+        now = epptok_i_now_ns();
+        ended = ended || epptok_i_child_hung_up(child);
     }
+    ended = ended || child->gone;
     char what[96];
     epptok_i_child_describe(child, what, sizeof what);
     bool never_ready = ended && !child->ready;

@@ -16,6 +16,7 @@ const VERSION = (
 interface ModelArguments {
   readonly model: string[];
   readonly engine: 'vllm' | 'dynamo';
+  readonly transformers: '4' | '5';
   readonly contextLength?: number;
   readonly threads: number;
 }
@@ -84,14 +85,22 @@ function withModelOptions(command: Command): Command {
       new Option('--engine <name>', 'whose special tokens completions, embeddings and texts get')
         .choices(['vllm', 'dynamo'])
         .default('vllm'),
+    )
+    .addOption(
+      new Option('--transformers <major>', 'version that the engine runs on: 5 ignores add_bos_token')
+        .choices(['4', '5'])
+        .default('4'),
     );
 }
+
+const major = (transformers: '4' | '5') => (transformers === '5' ? 5 : 4);
 
 async function serve(options: ServeArguments): Promise<void> {
   const log = openLog(options.log);
   const { engine, contextLength, threads, maxQueueCalls, maxQueueBytes } = options;
+  const transformers = major(options.transformers);
   const server = NativeServer.start({
-    models: modelSpecs(options.model, { engine, ...(contextLength ? { contextLength } : {}) }),
+    models: modelSpecs(options.model, { engine, transformers, ...(contextLength ? { contextLength } : {}) }),
     threads,
     maxQueueCalls,
     maxQueueBytes,
@@ -127,6 +136,7 @@ async function encode(file: string | undefined, options: EncodeArguments): Promi
       model: options.model,
       threads: options.threads || 1,
       engine,
+      transformers: major(options.transformers),
       ...(contextLength ? { contextLength } : {}),
     });
     const result = await tokenizer.tokenize({ kind, body, prompt: options.prompt ?? false });

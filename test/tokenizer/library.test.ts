@@ -7,7 +7,7 @@ import type { Encoder } from '../../src/tokenizer/encoder.ts';
 import { openLibraryEncoder } from '../../src/tokenizer/library.ts';
 import { readModelDirectory } from '../../src/tokenizer/load.ts';
 import { readTokenizerJson } from '../../src/tokenizer/tokenizer-json.ts';
-import { modelDirectory } from '../support/models.ts';
+import { modelDirectory } from '../models.ts';
 import { CORPUS } from './corpus.ts';
 
 const NOTHING = { prefix: [], suffix: [] };

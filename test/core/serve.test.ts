@@ -6,7 +6,7 @@ import { type ModelSpec, type Models, openModels, prepareModel, warmUp } from '.
 import { serve } from '../../src/core/serve.ts';
 import { FLAGS, type Kind, type Response } from '../../src/protocol/messages.ts';
 import { modelDirectory } from '../models.ts';
-import { withDirectory } from '../support/directory.ts';
+import { withDirectory } from '../directory.ts';
 
 const VOCABULARY = Object.fromEntries([...'abcdefgĠ'].map((character, id) => [character, id]));
 const BYTE_LEVEL = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true };

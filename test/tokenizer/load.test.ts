@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type ModelFiles, readModelDirectory } from '../../src/tokenizer/load.ts';
-import { withDirectory } from '../support/directory.ts';
+import { withDirectory } from '../directory.ts';
 
 const TOKENIZER = { model: { type: 'BPE', vocab: { a: 0, b: 1 }, merges: [] } };
 

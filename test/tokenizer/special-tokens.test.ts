@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { openModel, prepareModel } from '../../src/core/model.ts';
 import { fromPostProcessor } from '../../src/tokenizer/special-tokens.ts';
 import { modelDirectory, type RealModel } from '../models.ts';
-import { withDirectory } from '../support/directory.ts';
+import { withDirectory } from '../directory.ts';
 
 type Ids = Partial<Record<'4' | '5', number[][] | null>>;
 interface Fixture {

@@ -5,8 +5,8 @@ import { Tokenizer } from 'tokenizers';
 import { type ModelSpec, type Models, openModels, prepareModel, warmUp } from '../../src/core/model.ts';
 import { serve } from '../../src/core/serve.ts';
 import { FLAGS, type Kind, type Response } from '../../src/protocol/messages.ts';
-import { modelDirectory } from '../models.ts';
 import { withDirectory } from '../directory.ts';
+import { modelDirectory } from '../models.ts';
 
 const VOCABULARY = Object.fromEntries([...'abcdefgĠ'].map((character, id) => [character, id]));
 const BYTE_LEVEL = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true };

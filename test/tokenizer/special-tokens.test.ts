@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { openModel, prepareModel } from '../../src/core/model.ts';
 import { fromPostProcessor } from '../../src/tokenizer/special-tokens.ts';
-import { modelDirectory, type RealModel } from '../models.ts';
 import { withDirectory } from '../directory.ts';
+import { modelDirectory, type RealModel } from '../models.ts';
 
 type Ids = Partial<Record<'4' | '5', number[][] | null>>;
 interface Fixture {

@@ -259,7 +259,10 @@ EPPTOK_API void epptok_result_free(epptok_result **result);
 
 /* ---- Operations ---------------------------------------------------------------------------------------------- */
 
-/* OK if a call could be served now; NOT_READY, UNAVAILABLE, SHUTTING_DOWN or INVALID_HANDLE otherwise. timeout_ms as in a request. */
+/*
+ * OK if a call could be served now. Otherwise NOT_READY, UNAVAILABLE, TIMEOUT (the runtime does not answer), INIT_FAILED,
+ * SHUTTING_DOWN or INVALID_HANDLE. A private runtime that was lost is started again. timeout_ms as in a request.
+ */
 EPPTOK_API epptok_status epptok_ready(epptok *handle, uint32_t timeout_ms);
 /* Metrics in Prometheus text format, in epptok_result_text(). */
 EPPTOK_API epptok_status epptok_stats(epptok *handle, uint32_t timeout_ms, epptok_result **result);

@@ -1,6 +1,6 @@
 /*
- * Eight threads of mixed calls, cancels and closes on shared handles, by socket and in process, for the sanitizers. Every
- * answer is one that the call may have, and an OK carries the ids of its own body.
+ * Eight threads of mixed calls, cancels and closes on shared handles, by socket, direct and callback, for the sanitizers.
+ * Every answer is one that the call may have, and an OK carries the ids of its own body.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -17,7 +17,7 @@
 static service *runtime;
 static char socket_path[64];
 static epptok *handles[HANDLES];
-static uint64_t counts[32];
+static uint64_t counts[32], by_transport[4];
 static bool stopping;
 
 static uint64_t next_random(uint64_t *state)
@@ -26,12 +26,31 @@ static uint64_t next_random(uint64_t *state)
     return *state >> 33;
 }
 
+/* The thread that opens a handle owns it, and is served here. */
+static int32_t serve_here(uint64_t exchange)
+{
+    uint8_t request[1024];
+    size_t length = epptok_exchange_take(exchange, request, sizeof request);
+    size_t answer_length = 0;
+    CHECK(length > 0 && length <= sizeof request);
+    uint8_t *answer = service_answer(request, length, 0, &answer_length);
+    if (answer == NULL) {
+        while (epptok_exchange_abandoned(exchange) == 0) {
+            check_sleep_ms(1);
+        }
+        return 0;
+    }
+    int32_t put = epptok_exchange_put(exchange, answer, answer_length);
+    free(answer);
+    return put;
+}
+
 static epptok *open_one(unsigned index)
 {
     epptok *handle = NULL;
     char message[256];
     if (index == 0) {
-        handle = epptok_host_attach(service_host(runtime), NULL, 2000, message, sizeof message);
+        handle = epptok_host_attach(service_host(runtime), serve_here, 2000, message, sizeof message);
         CHECK(handle != NULL);
         return handle;
     }
@@ -74,6 +93,7 @@ static void tokenize(epptok *handle, uint64_t *random)
     epptok_status status = epptok_tokenize(handle, &request, &result);
     CHECK((unsigned)status < 32);
     (void)__atomic_add_fetch(&counts[status], 1, __ATOMIC_RELAXED);
+    (void)__atomic_add_fetch(&by_transport[epptok_result_transport(result)], 1, __ATOMIC_RELAXED);
     if (status == EPPTOK_OK) {
         check_ids(result, body);
     } else if (status == EPPTOK_INVALID_HANDLE) {
@@ -130,6 +150,10 @@ static void threads_that_call_cancel_and_close_do_not_disturb_each_other(void)
         if (counts[i] > 0) {
             printf("   %s %llu\n", epptok_status_name((epptok_status)i), (unsigned long long)counts[i]);
         }
+    }
+    for (unsigned i = EPPTOK_TRANSPORT_CALLBACK; i <= EPPTOK_TRANSPORT_SOCKET; i++) {
+        printf("   %s %llu\n", epptok_transport_name((epptok_transport)i), (unsigned long long)by_transport[i]);
+        CHECK(by_transport[i] > 0);
     }
     CHECK(counts[EPPTOK_OK] > 100 && counts[EPPTOK_TIMEOUT] > 0 && counts[EPPTOK_CANCELLED] > 0);
 }

@@ -552,6 +552,7 @@ static void a_socket_of_another_user_is_refused_unless_allowed(void)
 
 /* ---- deadlines, cancelling, closing ---- */
 
+/* Each within the slack of a busy machine, one of them within the 20 ms that are promised. */
 static void a_call_times_out_at_its_deadline(behaviour behaves, size_t length)
 {
     peer other;
@@ -559,11 +560,16 @@ static void a_call_times_out_at_its_deadline(behaviour behaves, size_t length)
     epptok *handle = opened();
     char *body = calloc(1, length);
     CHECK(body != NULL);
-    call late = {handle, body, length, 0, 100, EPPTOK_OK, "", 0, 0};
-    (void)make_call(&late);
-    CHECK_STATUS(late.status, EPPTOK_TIMEOUT);
-    CHECK_NAMES(late.message, "deadline");
-    CHECK(late.took_ms >= 99 && late.took_ms < 100 + SLACK_MS);
+    int64_t least = 1000;
+    for (unsigned attempt = 0; attempt < 10 && least > 120; attempt++) {
+        call late = {handle, body, length, 0, 100, EPPTOK_OK, "", 0, 0};
+        (void)make_call(&late);
+        CHECK_STATUS(late.status, EPPTOK_TIMEOUT);
+        CHECK_NAMES(late.message, "deadline");
+        CHECK(late.took_ms >= 99 && late.took_ms < 100 + SLACK_MS);
+        least = late.took_ms < least ? late.took_ms : least;
+    }
+    CHECK(least <= 120);
     free(body);
     CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
     peer_stop(&other);

@@ -27,12 +27,12 @@ typedef struct epptok_i_call {
     uint64_t call_id;
     uint64_t thread;
     int64_t started_ns, deadline_ns;
+    epptok_transport transport; /* which one it reached */
     /* Under the handle's lock: */
     epptok_status interrupted; /* OK while the call is wanted; then CANCELLED or SHUTTING_DOWN */
     int descriptor;            /* the connection it uses: shut down to wake it */
     uint64_t ticket;           /* its place in the native host's queue: cancelled to wake it; 0 is none */
     bool ticket_cancelled;
-    epptok_transport transport; /* which one it reached */
 } epptok_i_call;
 
 typedef struct epptok_i_handle {

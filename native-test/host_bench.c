@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 {
     static const size_t bodies[] = {100, 4096, 167000};
     size_t calls = argc > 1 ? strtoul(argv[1], NULL, 10) : 20000;
-    char directory[] = "/tmp/epptok-bench-XXXXXX", path[64], message[256];
+    char directory[] = P_tmpdir "/epptok-bench-XXXXXX", path[64], message[256];
     if (mkdtemp(directory) == NULL) {
         return 1;
     }

@@ -148,6 +148,47 @@ static void a_child_that_outlives_its_parent_keeps_nothing_open(void)
     rmdir(directory);
 }
 
+static int lowest_free_descriptor(void)
+{
+    int fd = dup(0);
+    close(fd);
+    return fd;
+}
+
+static void hosts_that_come_and_go_leave_no_descriptor(void)
+{
+    int before = lowest_free_descriptor();
+    for (int round = 0; round < 300; round++) {
+        int control[2];
+        CHECK(epptok_i_socket_pair(control) == 0);
+        uint32_t host = start_at(path, NULL, control[1]);
+        CHECK(host != 0);
+        int fds[3];
+        for (int i = 0; i < 3; i++) {
+            fds[i] = host_peer_connect(path);
+            CHECK(fds[i] >= 0);
+        }
+        CHECK(ready_over(fds[0]));
+        CHECK(epptok_i_socket_pass(control[0], 'c', fds[1]) == 0);
+        close(fds[2]); /* some leave before the stop, some do not, some are still in the backlog or on their way */
+        epptok_host_stop(host);
+        close(fds[0]);
+        close(fds[1]);
+        close(control[0]);
+    }
+    /* A start that fails leaves none either, and does not take the control descriptor. */
+    int control[2];
+    CHECK(epptok_i_socket_pair(control) == 0);
+    for (int round = 0; round < 100; round++) {
+        CHECK(start_at("/nowhere/at/all/socket", NULL, control[1]) == 0);
+        CHECK(fcntl(control[1], F_GETFD) >= 0);
+    }
+    close(control[0]);
+    close(control[1]);
+    CHECK(lowest_free_descriptor() == before);
+    rmdir(directory);
+}
+
 int main(void)
 {
     make_directory();
@@ -155,6 +196,7 @@ int main(void)
     RUN(the_end_of_control_wakes_a_waiting_service);
     RUN(a_forked_child_keeps_no_connection_and_no_socket);
     RUN(a_child_that_outlives_its_parent_keeps_nothing_open);
+    RUN(hosts_that_come_and_go_leave_no_descriptor);
     remove_directory();
     return 0;
 }

@@ -37,7 +37,7 @@ static inline bool ready_over(int fd)
 
 static inline void make_directory(void)
 {
-    strcpy(root, "/tmp/epptok-test-XXXXXX");
+    strcpy(root, P_tmpdir "/epptok-test-XXXXXX");
     CHECK(mkdtemp(root) != NULL);
     snprintf(directory, sizeof directory, "%s/run", root);
     snprintf(path, sizeof path, "%s/socket", directory);

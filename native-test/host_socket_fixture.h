@@ -112,7 +112,7 @@ static inline void serves_one_good_call(uint32_t host)
 
 static inline void make_directory(void)
 {
-    strcpy(directory, "/tmp/epptok-test-XXXXXX");
+    strcpy(directory, P_tmpdir "/epptok-test-XXXXXX");
     CHECK(mkdtemp(directory) != NULL);
     snprintf(path, sizeof path, "%s/socket", directory);
 }

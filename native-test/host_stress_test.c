@@ -168,7 +168,7 @@ static void *call(void *number)
 int main(int argc, char **argv)
 {
     long ms = argc > 1 ? strtol(argv[1], NULL, 10) : 3000;
-    char directory[] = "/tmp/epptok-stress-XXXXXX", message[256];
+    char directory[] = P_tmpdir "/epptok-stress-XXXXXX", message[256];
     if (mkdtemp(directory) == NULL) {
         return 1;
     }

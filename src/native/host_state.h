@@ -1,7 +1,7 @@
 /*
  * What the parts of the native host share. Locks, outermost first:
  *
- *     the table of hosts  >  host->lock  >  connection->output_lock  >  host->attention_lock
+ *     the table of hosts  >  host->lock  >  connection->output_lock  >  host->io->attention_lock
  *
  * host->lock is held for pointer work only: frames are copied and written to sockets without it. A thread that is woken
  * waits on a condition variable of its own (a waiter), and the waiter outlives the wait, so that it can be signalled

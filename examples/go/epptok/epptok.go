@@ -135,12 +135,13 @@ func (t *Tokenizer) Tokenize(ctx context.Context, body []byte) ([]uint32, error)
 
 // endregion
 
-// cancelWith cancels the call of that id when ctx is done, until the function that it returns is called.
+// cancelWith cancels the call of that id when ctx is cancelled, until the function that it returns is called. Its deadline is left to
+// the library, which answers Timeout.
 func (t *Tokenizer) cancelWith(ctx context.Context, id C.uint64_t) func() {
 	var returned atomic.Bool
 	stop := context.AfterFunc(ctx, func() {
 		// ctx may be done before the call has begun, and then there is nothing to cancel yet.
-		for !returned.Load() && C.epptok_cancel(t.handle, id) != C.EPPTOK_OK {
+		for ctx.Err() == context.Canceled && !returned.Load() && C.epptok_cancel(t.handle, id) != C.EPPTOK_OK {
 			time.Sleep(time.Millisecond)
 		}
 	})

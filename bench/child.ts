@@ -14,13 +14,22 @@ export interface Child {
 export function startScript(file: URL, args: readonly string[]): Child {
   const script = ['--import', 'tsx', fileURLToPath(file), ...args];
   const child = spawn(process.execPath, script, { stdio: ['pipe', 'pipe', 'inherit'] });
+  endWithThisProcess(child);
   return { process: child, says: child.stdout };
 }
 
 /** A JavaScript program that logs to standard error. */
 export function startProgram(file: string, args: readonly string[]): Child {
   const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+  endWithThisProcess(child);
   return { process: child, says: child.stderr };
+}
+
+/** A bench that fails leaves nobody behind. */
+function endWithThisProcess(child: ChildProcess): void {
+  const end = () => child.kill('SIGKILL');
+  process.on('exit', end);
+  child.on('exit', () => process.off('exit', end));
 }
 
 /** Waits for a line that holds `word`, and gives it back; a child that ends before has failed. */

@@ -1,0 +1,90 @@
+import { Agent, request } from 'node:http';
+import { FreshText } from '../fresh-text.ts';
+import { MODEL_DIRECTORY } from '../paths.ts';
+
+/** What a load generator is told, as JSON in its argument. */
+export interface LoadOrder {
+  readonly socket: string;
+  readonly concurrency: number;
+  readonly promptBytes: number;
+  readonly seconds: number;
+  /** Prompts made before the load starts, so that making them takes no core from the frontend. */
+  readonly prepared: number;
+}
+
+export interface LoadReport {
+  readonly completed: number;
+  readonly seconds: number;
+  readonly tokens: number;
+  /** Milliseconds of each completed request. */
+  readonly latencies: readonly number[];
+  /** Of the first prompts, by their number: what the ids hashed to. */
+  readonly hashes: Readonly<Record<number, number>>;
+}
+
+const HASHES_KEPT = 64;
+
+class Load {
+  readonly #order: LoadOrder;
+  readonly #agent: Agent;
+  readonly #prose = new FreshText(MODEL_DIRECTORY, 40_000);
+  readonly #prompts: string[];
+  readonly #latencies: number[] = [];
+  readonly #hashes: Record<number, number> = {};
+  #sent = 0;
+  #tokens = 0;
+  #last = 0;
+
+  constructor(order: LoadOrder) {
+    this.#order = order;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: order.concurrency });
+    this.#prompts = Array.from({ length: order.prepared }, () => this.#prose.text(order.promptBytes));
+  }
+
+  /** A closed loop: each of `concurrency` callers sends its next prompt when its last was answered, until it is told off. */
+  async run(): Promise<LoadReport> {
+    await this.#post(`/start?seconds=${this.#order.seconds}`, '');
+    const start = performance.now();
+    this.#last = start;
+    await Promise.all(Array.from({ length: this.#order.concurrency }, () => this.#caller()));
+    return {
+      completed: this.#latencies.length,
+      seconds: (this.#last - start) / 1e3,
+      tokens: this.#tokens,
+      latencies: this.#latencies,
+      hashes: this.#hashes,
+    };
+  }
+
+  async #caller(): Promise<void> {
+    for (;;) {
+      const number = this.#sent++;
+      const text = this.#prompts[number] ?? this.#prose.text(this.#order.promptBytes);
+      const start = performance.now();
+      const { status, body } = await this.#post('/tokenize', text);
+      if (status !== 200) return;
+      this.#last = performance.now();
+      this.#latencies.push(this.#last - start);
+      const { count, hash } = JSON.parse(body) as { count: number; hash: number };
+      this.#tokens += count;
+      if (number < HASHES_KEPT) this.#hashes[number] = hash;
+    }
+  }
+
+  #post(path: string, text: string): Promise<{ status: number; body: string }> {
+    return new Promise((resolve, reject) => {
+      const options = { socketPath: this.#order.socket, path, method: 'POST', agent: this.#agent };
+      const sent = request(options, async (response) => {
+        let body = '';
+        for await (const chunk of response) body += String(chunk);
+        resolve({ status: response.statusCode ?? 0, body });
+      });
+      sent.on('error', reject);
+      sent.end(text);
+    });
+  }
+}
+
+const report = await new Load(JSON.parse(process.argv[2]!) as LoadOrder).run();
+console.log(JSON.stringify({ load: report }));
+process.exit(0);

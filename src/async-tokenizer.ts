@@ -31,7 +31,7 @@ export class AsyncTokenizer {
   /** Loads the models and resolves when every worker is warm. */
   static async create(options: TokenizerOptions): Promise<AsyncTokenizer> {
     const settings = tokenizerSettings(options);
-    const opening = openRuntime(settings, new URL('./worker.js', import.meta.url));
+    const opening = openRuntime(settings, new URL('./pool-worker.js', import.meta.url));
     const opened = await withDeadline(opening, settings.openTimeoutMs);
     if (opened === undefined) {
       void opening.then((late) => (late.ok ? late.value.close() : undefined));

@@ -71,7 +71,7 @@ export class NativeServer {
 
   /** Loads the models and starts the service threads. A failure is what callers are told from then on, too. */
   async load(): Promise<Outcome<void>> {
-    const prepared = await prepareModels(this.#settings.models, new URL('./worker.js', import.meta.url));
+    const prepared = await prepareModels(this.#settings.models, new URL('./pool-worker.js', import.meta.url));
     if (!prepared.ok) return this.#refuse(prepared.fault);
     const file = new URL('./service-thread.js', import.meta.url);
     const threads = threadCount(this.#settings.threads);

@@ -117,7 +117,7 @@ const beat = setInterval(() => {
   thread?.tick();
 }, BEAT_MS);
 
-const opened = await openRuntime(seed.settings, new URL('./worker.js', import.meta.url));
+const opened = await openRuntime(seed.settings, new URL('./pool-worker.js', import.meta.url));
 if (opened.ok) {
   thread = new RuntimeThread(seed, latch, opened.value);
   latch.enter(STATES.ready);

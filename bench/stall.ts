@@ -27,12 +27,12 @@ interface Cell {
 
 const PROMPTS = {
   '1k': { bytes: 3_800, perSecond: 400 },
-  '40k': { bytes: 154_000, perSecond: 12 },
+  '40k': { bytes: 154_000, perSecond: 6 },
 } as const;
 const CELLS: readonly Cell[] = quick
   ? [
       { prompt: '1k', concurrency: 8, seconds: 2 },
-      { prompt: '40k', concurrency: 64, seconds: 7 },
+      { prompt: '40k', concurrency: 64, seconds: 8 },
     ]
   : (['1k', '40k'] as const).flatMap((prompt) =>
       [1, 8, 64].map((concurrency) => ({ prompt, concurrency, seconds: prompt === '1k' ? 10 : 20 })),
@@ -142,6 +142,7 @@ function print(all: readonly Measured[]): void {
         'p50 ms',
         'p99 ms',
         'longest stall ms',
+        'on a core',
         '>20',
         '>50',
         '>100',
@@ -159,6 +160,7 @@ function print(all: readonly Measured[]): void {
           ms(p50),
           ms(p99),
           ms(loop.monitorMax),
+          loop.longestWork === undefined ? '' : ms(loop.longestWork),
           ...Object.values(loop.stalls).map(String),
           `${heartbeats.late}/${heartbeats.sent}`,
           String(heartbeats.missed),
@@ -169,8 +171,26 @@ function print(all: readonly Measured[]): void {
   }
 }
 
+/**
+ * What the project promises. A machine that is busy with other things keeps an idle process waiting too: its figure stands
+ * beside, and how long the loop was on a core at most, which is the stall of the frontend's own making.
+ */
+function printBar(all: readonly Measured[]): void {
+  const bar = all.find(
+    (one) => one.design === 'library, AsyncTokenizer' && one.prompt === '40k' && one.concurrency === 64,
+  )!;
+  const { loop, control } = bar;
+  const verdict = loop.monitorMax <= 50 ? 'met' : 'MISSED';
+  const longest = `${loop.monitorMax.toFixed(0)} ms (an idle process meanwhile: ${control.monitorMax.toFixed(0)} ms)`;
+  const work = loop.longestWork === undefined ? '' : `; on a core at most ${loop.longestWork.toFixed(0)} ms`;
+  console.log(
+    `\nno stall over 50 ms with 64 prompts of ~40k tokens in flight: ${verdict}, ${longest}${work}`,
+  );
+}
+
 const all: Measured[] = [];
 for (const design of DESIGNS) all.push(...(await measureDesign(design)));
 requireAgreement(all);
 print(all);
+printBar(all);
 writeResults('stall', { quick, threads, measured: all.map(({ hashes, ...one }) => one) });

@@ -5,8 +5,8 @@ import { AsyncTokenizer } from 'epptok';
 import { Piscina } from 'piscina';
 import { MODEL, MODEL_DIRECTORY } from '../paths.ts';
 
-/** What a frontend does with the text of a request. */
-export type Encode = (text: Buffer) => Uint32Array | Promise<Uint32Array>;
+/** What a frontend does with the text of a request. `signal`: its caller has left. */
+export type Encode = (text: Buffer, signal: AbortSignal) => Uint32Array | Promise<Uint32Array>;
 
 export interface Design {
   readonly name: string;
@@ -33,7 +33,7 @@ async function libraryOnTheLoop(): Promise<Encode> {
 
 async function throughAsyncTokenizer(threads: number): Promise<Encode> {
   const tokenizer = await AsyncTokenizer.create({ model: MODEL, threads, timeoutMs: 120_000 });
-  return async (body) => (await tokenizer.tokenize({ kind: 'text', body })).ids;
+  return async (body, signal) => (await tokenizer.tokenize({ kind: 'text', body, signal })).ids;
 }
 
 async function barePiscina(threads: number): Promise<Encode> {
@@ -45,5 +45,5 @@ async function barePiscina(threads: number): Promise<Encode> {
   });
   // Each worker is warm once it has answered.
   await Promise.all(Array.from({ length: threads * 2 }, () => pool.run(Buffer.from('Warm up.'))));
-  return (text) => pool.run(text);
+  return (text, signal) => pool.run(text, { signal });
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 const STALL_MS = [20, 50, 100, 1000] as const;
@@ -9,6 +10,11 @@ export interface LoopReport {
   readonly monitorMax: number;
   /** The longest time by which a timer was late, ms. */
   readonly longest: number;
+  /**
+   * The longest that this thread was on a core between two timers, ms: a stall of its own making, and not of a machine that
+   * gave it no core. Linux only.
+   */
+  readonly longestWork: number | undefined;
   /** How many timers were late by more than so many ms. */
   readonly stalls: Readonly<Record<(typeof STALL_MS)[number], number>>;
   /** The longest delay in each tenth of a second, ms. */
@@ -22,11 +28,18 @@ export class LoopWatch {
   readonly #delays: number[] = [];
   readonly #timeline: number[] = [];
   readonly #timer: NodeJS.Timeout;
+  #longestWork: number | undefined;
 
   constructor() {
     this.#monitor.enable();
     let expected = performance.now() + TICK_MS;
+    let onCore = timeOnCore();
     const tick = () => {
+      if (onCore !== undefined) {
+        const before = onCore;
+        onCore = timeOnCore() ?? before;
+        this.#longestWork = Math.max(this.#longestWork ?? 0, onCore - before);
+      }
       const now = performance.now();
       const delay = Math.max(0, now - expected);
       this.#delays.push(delay);
@@ -45,8 +58,18 @@ export class LoopWatch {
     return {
       monitorMax: this.#monitor.max / 1e6,
       longest: this.#delays.reduce((longest, delay) => Math.max(longest, delay), 0),
+      longestWork: this.#longestWork,
       stalls: { 20: over(20), 50: over(50), 100: over(100), 1000: over(1000) },
       timeline: Array.from(this.#timeline, (delay) => delay ?? 0),
     };
+  }
+}
+
+/** Milliseconds that the calling thread has spent on a core. */
+function timeOnCore(): number | undefined {
+  try {
+    return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ', 1)[0]) / 1e6;
+  } catch {
+    return undefined;
   }
 }

@@ -29,9 +29,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   for await (const chunk of request) chunks.push(chunk as Buffer);
   switch (url.pathname) {
     case '/tokenize':
-      // What is still queued when the time is up shall not hold up the report.
+      // What is still unread when the time is up shall not hold up the report.
       if (performance.now() > until) return reply(response, 503, {});
-      return reply(response, 200, summary(await encode(Buffer.concat(chunks))));
+      return reply(response, 200, summary(await encode(Buffer.concat(chunks), whenLeft(response))));
     case '/start':
       heartbeats.reset();
       watch?.report();
@@ -45,6 +45,12 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
 }
 
+function whenLeft(response: ServerResponse): AbortSignal {
+  const left = new AbortController();
+  response.once('close', () => left.abort());
+  return left.signal;
+}
+
 function reply(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
@@ -56,7 +62,12 @@ function summary(ids: Uint32Array): { count: number; hash: number } {
   return { count: ids.length, hash: hash >>> 0 };
 }
 
-const server = createServer((request, response) => void answer(request, response));
+const server = createServer((request, response) => {
+  // A caller that has left needs no answer.
+  answer(request, response).catch((error: unknown) => {
+    if (!response.destroyed) throw error;
+  });
+});
 // A loop that is blocked for seconds would reset the connections of callers that did nothing wrong.
 server.keepAliveTimeout = 0;
 server.requestTimeout = 0;

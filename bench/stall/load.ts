@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { FreshText } from '../fresh-text.ts';
 import { MODEL_DIRECTORY } from '../paths.ts';
 
@@ -33,7 +34,6 @@ class Load {
   readonly #hashes: Record<number, number> = {};
   #sent = 0;
   #tokens = 0;
-  #last = 0;
 
   constructor(order: LoadOrder) {
     this.#order = order;
@@ -41,19 +41,25 @@ class Load {
     this.#prompts = Array.from({ length: order.prepared }, () => this.#prose.text(order.promptBytes));
   }
 
-  /** A closed loop: each of `concurrency` callers sends its next prompt when its last was answered, until it is told off. */
+  /**
+   * A closed loop: each of `concurrency` callers sends its next prompt when its last was answered. When the time is up, all
+   * leave, with their calls in flight.
+   */
   async run(): Promise<LoadReport> {
-    await this.#post(`/start?seconds=${this.#order.seconds}`, '');
+    const { seconds, concurrency } = this.#order;
+    await this.#post(`/start?seconds=${seconds}`, '');
     const start = performance.now();
-    this.#last = start;
-    await Promise.all(Array.from({ length: this.#order.concurrency }, () => this.#caller()));
-    return {
+    const callers = Promise.all(Array.from({ length: concurrency }, () => this.#caller()));
+    await Promise.race([callers, setTimeout(seconds * 1e3)]);
+    const report = {
       completed: this.#latencies.length,
-      seconds: (this.#last - start) / 1e3,
+      seconds: (performance.now() - start) / 1e3,
       tokens: this.#tokens,
       latencies: this.#latencies,
       hashes: this.#hashes,
     };
+    this.#agent.destroy();
+    return report;
   }
 
   async #caller(): Promise<void> {
@@ -63,8 +69,7 @@ class Load {
       const start = performance.now();
       const { status, body } = await this.#post('/tokenize', text);
       if (status !== 200) return;
-      this.#last = performance.now();
-      this.#latencies.push(this.#last - start);
+      this.#latencies.push(performance.now() - start);
       const { count, hash } = JSON.parse(body) as { count: number; hash: number };
       this.#tokens += count;
       if (number < HASHES_KEPT) this.#hashes[number] = hash;

@@ -5,7 +5,7 @@ const built = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.
 
 /** What `npm run build` makes. */
 export const CLI = built('dist/cli.js');
-export const WORKER = new URL('../dist/worker.js', import.meta.url);
+export const POOL_WORKER = new URL('../dist/pool-worker.js', import.meta.url);
 export const BENCH_CLIENT = built('build/native/bench_client');
 export const PLUGIN = built(
   `build/native/libquickstart_plugin.${process.platform === 'darwin' ? 'dylib' : 'so'}`,

@@ -34,7 +34,7 @@ describe('code in README.md', () => {
 
 describe('facts in README.md', () => {
   it('status codes are those of the table', () => {
-    const rows = [...README.matchAll(/^\| (\d+) \| ([A-Z_]+) \|/gm)].map(([, code, name]) => [
+    const rows = [...README.matchAll(/^\| (\d+) +\| ([A-Z_]+) +\|/gm)].map(([, code, name]) => [
       name,
       Number(code),
     ]);

@@ -167,7 +167,8 @@ struct epptok_options {
     uint64_t max_queue_bytes;     /* private child: bytes waiting before BACKPRESSURE; 0: 256 MiB */
     uint64_t context_length;      /* private child: overrides the model's; 0: the model's own */
     uint32_t transport;           /* epptok_transport; EPPTOK_TRANSPORT in the environment overrides it */
-    uint32_t reserved;            /* 0 */
+    uint32_t transformers;        /* private child: major version of `transformers` that the engine runs on, where they
+                                     differ: 5 ignores add_bos_token; 0: 4 */
 };
 
 #define EPPTOK_OPTIONS_INIT                                                                                            \

@@ -184,7 +184,7 @@ static void a_program_with_smaller_structs_is_served(void)
     options.struct_size = offsetof(epptok_options, transport);
     options.socket_path = socket_path;
     options.transport = 99;
-    options.reserved = 99;
+    options.transformers = 99;
     epptok *older = NULL;
     char message[256];
     if (epptok_open(&options, &older, message, sizeof message) != EPPTOK_OK) {

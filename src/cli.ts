@@ -110,20 +110,20 @@ async function serve(options: ServeArguments): Promise<void> {
   if (!server.ok) die(server.fault);
   const stop = (signal: string) => {
     log.info({ signal }, 'stopping');
-    void server.value.stop();
+    server.value.stop();
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   log.info({ socket: options.socket, models: options.model.length }, 'listening; loading models');
   const loaded = await server.value.load();
   if (!loaded.ok) {
-    await server.value.stop();
+    server.value.stop();
     die(loaded.fault);
   }
   log.info('ready');
   await server.value.ended;
-  await server.value.stop();
-  // Not after the workers' heaps have been taken down one by one.
+  server.value.stop();
+  // Now, not when the service threads are done with what they have in hand: its callers have their answers.
   process.exit(0);
 }
 

@@ -55,8 +55,7 @@ export class Tokenizer {
 
   /** Metrics in Prometheus text format. */
   stats(): string {
-    const deadline = deadlineIn(this.#settings.timeoutMs);
-    return textResult(this.#whileAlive(deadline, (runtime) => runtime.stats(deadline)));
+    return textResult(this.#stats(deadlineIn(this.#settings.timeoutMs)));
   }
 
   /**
@@ -67,12 +66,11 @@ export class Tokenizer {
   get nativeHandle(): bigint {
     if (this.#closed) throw new EpptokError({ status: 'SHUTTING_DOWN', message: 'the tokenizer was closed' });
     if (this.#native === undefined) {
-      const opened = NativeHandle.open(
-        new URL('.', import.meta.url),
-        this.#settings,
-        (request, deadline, abandoned) =>
-          this.#call(request, deadline, { everyMs: ABANDONED_EVERY_MS, check: abandoned }),
-      );
+      const opened = NativeHandle.open(new URL('.', import.meta.url), this.#settings, {
+        call: (request, deadline, check) =>
+          this.#call(request, deadline, { everyMs: ABANDONED_EVERY_MS, check }),
+        stats: (deadline) => this.#stats(deadline),
+      });
       if (!opened.ok) throw new EpptokError(opened.fault);
       this.#native = opened.value;
       this.#runtime.serveHost(this.#native.host, false);
@@ -90,6 +88,10 @@ export class Tokenizer {
 
   #call(request: Request, deadline: Deadline, abandonment?: Abandonment): Response {
     return this.#whileAlive(deadline, (runtime) => runtime.call(request, deadline, abandonment));
+  }
+
+  #stats(deadline: Deadline): Response {
+    return this.#whileAlive(deadline, (runtime) => runtime.stats(deadline));
   }
 
   #whileAlive(deadline: Deadline, call: (runtime: SecondaryRuntime<RuntimeSettings>) => Response): Response {

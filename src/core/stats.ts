@@ -19,10 +19,12 @@ const WORDS = STAGES_AT + STAGES.length;
 const STATUS_INDEX = new Map(STATUS_TABLE.map(([name], index) => [name, index]));
 
 export class Stats {
+  readonly memory: SharedArrayBuffer;
   readonly words: Float64Array;
 
   /** Over `memory` of another thread's Stats, or over its own. */
   constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(WORDS * Float64Array.BYTES_PER_ELEMENT)) {
+    this.memory = memory;
     this.words = new Float64Array(memory);
   }
 

@@ -75,20 +75,21 @@ export class NativeServer {
     if (!prepared.ok) return this.#refuse(prepared.fault);
     const file = new URL('./service-thread.js', import.meta.url);
     const threads = threadCount(this.#settings.threads);
-    this.#services = new NativeServices(file, this.#library, this.#host, threads, prepared.value);
+    this.#services = new NativeServices(file, this.#host, threads, prepared.value);
     const ready = await this.#services.ready();
     if (!ready.ok) return this.#refuse(ready.fault);
     this.#library.setReady(this.#host, STATUS.OK, '');
     return ready;
   }
 
-  /** Answers calls in flight with SHUTTING_DOWN, closes the socket, ends the service threads. Safe to call twice. */
-  async stop(): Promise<void> {
+  /**
+   * Answers calls in flight with SHUTTING_DOWN and closes the socket. Service threads end when they are done with what they
+   * have in hand, or with the process. Safe to call twice.
+   */
+  stop(): void {
     clearInterval(this.#timer);
     this.#stopHost();
-    process.off('exit', this.#stopHost);
     this.#end();
-    await this.#services?.close();
   }
 
   #refuse(fault: Fault): Outcome<void> {

@@ -64,11 +64,9 @@ class RuntimeThread {
         this.#serveHost(message.host, message.startServices);
         return;
       case 'close':
-        await this.#services?.close();
-        await this.#runtime.close();
+        // Whoever waits finds CLOSED; the workers end with this thread, whatever they have in hand.
         this.#latch.enter(STATES.closed);
-        this.#port.close();
-        clearInterval(beat);
+        process.exit(0);
     }
   }
 
@@ -90,7 +88,7 @@ class RuntimeThread {
   #startServices({ library, host }: NativeHost): void {
     const file = new URL('./service-thread.js', import.meta.url);
     const { threads, models } = this.#runtime;
-    this.#services = new NativeServices(file, library, host, threads, models);
+    this.#services = new NativeServices(file, host, threads, models);
     void this.#services.ready().then((ready) => {
       if (!ready.ok) library.setReady(host, STATUS[ready.fault.status], ready.fault.message);
     });

@@ -38,7 +38,7 @@ if (server.ok) {
     if (!loaded.ok) log.error({ code: loaded.fault.status }, loaded.fault.message);
   });
   await server.value.ended;
-  await server.value.stop();
+  server.value.stop();
   process.exit(0);
 }
 log.error({ code: server.fault.status }, server.fault.message);

@@ -12,15 +12,12 @@ import { failure, type Response } from '../protocol/messages.ts';
 export interface ServiceSeed {
   readonly models: readonly PreparedModel[];
   readonly host: number;
-  /** One BigUint64 a slot: the ticket in hand, 0 if none, so that the call of a thread that dies can be answered. */
-  readonly inHand: SharedArrayBuffer;
   /** One Int32: the last worker number given out. */
   readonly numbers: SharedArrayBuffer;
 }
 
-/** What the resident task of one slot is given. */
+/** What a resident task is given. */
 export interface ServiceTask {
-  readonly slot: number;
   readonly stats: SharedArrayBuffer;
 }
 
@@ -49,7 +46,6 @@ class ServiceThread {
     const { library } = this.#service;
     const { host } = this.#seed;
     const job: Job = { ticket: 0n, length: 0, timeoutMs: 0, queue: 0 };
-    const inHand = new BigUint64Array(this.#seed.inHand);
     const stats = new Stats(task.stats);
     for (;;) {
       const found = library.next(host, QUEUES.calls, this.#buffer, job, WAIT_MS);
@@ -57,10 +53,7 @@ class ServiceThread {
       if (found === NEXT.stopped) return;
       if (found === NEXT.grow) this.#buffer = new Uint8Array(2 ** Math.ceil(Math.log2(job.length)));
       if (found !== NEXT.job) continue;
-      Atomics.store(inHand, task.slot, job.ticket);
-      const frame = this.#answer(job, stats);
-      library.reply(host, job.ticket, frame);
-      Atomics.store(inHand, task.slot, 0n);
+      library.reply(host, job.ticket, this.#answer(job, stats));
     }
   }
 

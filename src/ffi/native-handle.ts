@@ -1,6 +1,6 @@
 import { type Outcome, STATUS, succeed } from '../protocol/status.ts';
 import { type HostOptions, type NativeLibrary, openNativeLibrary } from './native-library.ts';
-import { type BlockingCall, OwnerCallback } from './owner-callback.ts';
+import { type BlockingDoor, OwnerCallback } from './owner-callback.ts';
 
 /**
  * An `epptok *` of this process: a native host without a socket, whose queue serves foreign threads, and a callback that
@@ -23,11 +23,11 @@ export class NativeHandle {
     process.on('exit', this.#stopHost);
   }
 
-  /** `bundle` is where libepptok is looked for; `call` blocks this thread until a response is there. */
+  /** `bundle` is where libepptok is looked for; `door` blocks this thread until a response is there. */
   static open(
     bundle: URL,
     options: HostOptions & { readonly timeoutMs: number },
-    call: BlockingCall,
+    door: BlockingDoor,
   ): Outcome<NativeHandle> {
     const opened = openNativeLibrary(bundle);
     if (!opened.ok) return opened;
@@ -36,7 +36,7 @@ export class NativeHandle {
     if (!host.ok) return host;
     // The queue is open at once: its first caller is what starts the services.
     library.setReady(host.value, STATUS.OK, '');
-    const callback = new OwnerCallback(library, call);
+    const callback = new OwnerCallback(library, door);
     const handle = library.attach(host.value, callback.pointer, options.timeoutMs);
     if (!handle.ok) {
       callback.close();

@@ -4,12 +4,12 @@ import { failure, type Request, type Response } from '../protocol/messages.ts';
 import { statusName } from '../protocol/status.ts';
 import type { NativeLibrary } from './native-library.ts';
 
-/** Blocks until the response is there. `abandoned` is asked now and then whether the call is still wanted. */
-export type BlockingCall = (
-  request: Request,
-  deadline: Deadline,
-  abandoned: () => Response | undefined,
-) => Response;
+/** What serves the calls of this thread. Both block until the response is there. */
+export interface BlockingDoor {
+  /** `abandoned` is asked now and then whether the call is still wanted. */
+  call(request: Request, deadline: Deadline, abandoned: () => Response | undefined): Response;
+  stats(deadline: Deadline): Response;
+}
 
 const NOT_ANSWERED = 0;
 
@@ -21,15 +21,15 @@ const NOT_ANSWERED = 0;
  */
 export class OwnerCallback {
   readonly #library: NativeLibrary;
-  readonly #call: BlockingCall;
+  readonly #door: BlockingDoor;
   readonly #writer = new FrameWriter();
   #buffer = new Uint8Array(8192);
   /** Registered with koffi; calling it after this thread has ended would abort the process. */
   readonly pointer: bigint;
 
-  constructor(library: NativeLibrary, call: BlockingCall) {
+  constructor(library: NativeLibrary, door: BlockingDoor) {
     this.#library = library;
-    this.#call = call;
+    this.#door = door;
     this.pointer = library.registerCallback((exchange) => this.#serve(exchange));
   }
 
@@ -56,14 +56,14 @@ export class OwnerCallback {
     if (!frame.ok) return [failure(frame.fault.status, frame.fault.message), 0n];
     const { request, callId, timeoutMs } = frame.value;
     if (request.operation === 'ready') return [failure('OK', ''), callId];
-    if (request.operation === 'stats')
-      return [failure('UNSUPPORTED', 'stats are served by the queue'), callId];
+    const deadline = deadlineIn(timeoutMs);
+    if (request.operation === 'stats') return [this.#door.stats(deadline), callId];
     // The body moves to the runtime with its buffer, and this one is used again.
     const own = request.operation === 'tokenize' ? { ...request, body: request.body.slice() } : request;
     const abandoned = () => {
       const status = this.#library.exchangeAbandoned(exchange);
       return status === 0 ? undefined : failure(statusName(status), 'the call was given up by its caller');
     };
-    return [this.#call(own, deadlineIn(timeoutMs), abandoned), callId];
+    return [this.#door.call(own, deadline, abandoned), callId];
   }
 }

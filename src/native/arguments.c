@@ -52,8 +52,9 @@ epptok_status epptok_i_read_options(const epptok_options *given, epptok_options 
         return epptok_i_because(reason, EPPTOK_INVALID_ARGUMENT, "options.engine is \"%s\": it can be vllm or dynamo",
                                 options->engine);
     }
-    if (options->reserved != 0) {
-        return epptok_i_because(reason, EPPTOK_INVALID_ARGUMENT, "options.reserved is %u, not 0", options->reserved);
+    if (options->transformers != 0 && options->transformers != 4 && options->transformers != 5) {
+        return epptok_i_because(reason, EPPTOK_INVALID_ARGUMENT, "options.transformers is %u: it can be 0, 4 or 5",
+                                options->transformers);
     }
     if (options->default_timeout_ms == 0) {
         options->default_timeout_ms = DEFAULT_TIMEOUT_MS;

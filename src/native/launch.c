@@ -149,6 +149,7 @@ epptok_status epptok_i_launch_prepare(const epptok_options *options, epptok_i_la
     append_number(&arguments, "--max-queue-calls", options->max_queue_calls);
     append_number(&arguments, "--max-queue-bytes", options->max_queue_bytes);
     append_number(&arguments, "--context-length", options->context_length);
+    append_number(&arguments, "--transformers", options->transformers);
     if (options->engine != NULL) {
         append_option(&arguments, "--engine", options->engine, strlen(options->engine));
     }

@@ -1,0 +1,82 @@
+import { type AddedToken, createTrie, type TokenTrie } from '../added-tokens.ts';
+import { type NormalizerStep, SectionNormalizer } from '../normalizer.ts';
+import { MOST_IDS } from '../pair-table.ts';
+import { TextBuffer } from '../text-buffer.ts';
+import { isObject, Refusal } from './json-shape.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+/** An entry of `added_tokens`. */
+export type AddedEntry = {
+  readonly id: number;
+  readonly content: string;
+  readonly special: boolean;
+  readonly normalized: boolean;
+  readonly singleWord: boolean;
+  readonly leftStrip: boolean;
+  readonly rightStrip: boolean;
+};
+
+/**
+ * Reads `added_tokens`. The oracle does not take ids from the file: a token of the model keeps its id, and any other
+ * takes the next free one. A file that says otherwise is refused, for its ids are not those that its author meant.
+ */
+export function readAddedTokens(list: unknown, vocabulary: Vocabulary): AddedEntry[] | Refusal {
+  if (list === null || list === undefined) return [];
+  if (!Array.isArray(list)) return new Refusal('added_tokens that are no list');
+  const entries: AddedEntry[] = [];
+  const seen = new Set<string>();
+  const size = vocabulary.tokens.length;
+  let highest = -1;
+  for (const item of list as unknown[]) {
+    if (!isObject(item) || typeof item.content !== 'string' || typeof item.id !== 'number')
+      return new Refusal(`added token ${JSON.stringify(item)}`);
+    const { content } = item;
+    if (content === '' || seen.has(content))
+      return new Refusal(`added token ${JSON.stringify(content)} twice or empty`);
+    seen.add(content);
+    const known = vocabulary.idOf(content);
+    const id = known >= 0 ? known : highest >= size || (highest >= 0 && size === 0) ? highest + 1 : size;
+    if (id !== item.id)
+      return new Refusal(`added token ${JSON.stringify(content)} of id ${item.id}, which would be ${id}`);
+    if (id >= MOST_IDS) return new Refusal(`added token id ${id}`);
+    highest = Math.max(highest, id);
+    entries.push({
+      id,
+      content,
+      special: item.special === true,
+      normalized: item.normalized === true,
+      singleWord: item.single_word === true,
+      leftStrip: item.lstrip === true,
+      rightStrip: item.rstrip === true,
+    });
+  }
+  return entries;
+}
+
+export type AddedTries = { readonly literal: TokenTrie | null; readonly normalized: TokenTrie | null };
+
+/** Tries for the two passes: over the text as given, and over normalized text, where contents are normalized too. */
+export function buildTries(
+  entries: readonly AddedEntry[],
+  normalizer: readonly NormalizerStep[],
+  classes: Uint8Array,
+): AddedTries | Refusal {
+  const sections = new SectionNormalizer(normalizer, classes);
+  const literal: AddedToken[] = [];
+  const normalized: AddedToken[] = [];
+  // Special tokens first: that is their order in the oracle, and the first of equals wins.
+  const ordered = [...entries.filter((entry) => entry.special), ...entries.filter((entry) => !entry.special)];
+  for (const entry of ordered) {
+    const text = new TextBuffer(entry.content.length * 3);
+    text.appendText(entry.content);
+    let bytes = text.bytes.slice(0, text.length);
+    if (entry.normalized) {
+      sections.run(text, 0, text.length);
+      bytes = sections.text.bytes.slice(sections.start, sections.end);
+      if (bytes.length === 0)
+        return new Refusal(`added token ${JSON.stringify(entry.content)} that normalizes to nothing`);
+    }
+    (entry.normalized ? normalized : literal).push({ ...entry, bytes });
+  }
+  return { literal: createTrie(literal), normalized: createTrie(normalized) };
+}

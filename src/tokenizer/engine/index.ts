@@ -1,0 +1,2 @@
+export { buildEngine, type Verdict } from './builder/build-engine.ts';
+export { type EngineOptions, type EngineTables, openEngine } from './engine.ts';

@@ -31,7 +31,7 @@ export type TokenTrie = {
   readonly soleStart: number;
 };
 
-/** Where two tokens have the same bytes the first wins, as in the oracle's automaton. Null for no tokens. */
+/** No two tokens may have the same bytes. Null for no tokens. */
 export function createTrie(tokens: readonly AddedToken[]): TokenTrie | null {
   if (tokens.length === 0) return null;
   const total = tokens.reduce((sum, token) => sum + token.bytes.length, 0);
@@ -53,7 +53,6 @@ export function createTrie(tokens: readonly AddedToken[]): TokenTrie | null {
       }
       node = edges[slot + 1]!;
     }
-    if (tokenIds[node] !== -1) continue;
     tokenIds[node] = token.id;
     flags[node] =
       (token.singleWord ? SINGLE_WORD : 0) |

@@ -103,7 +103,7 @@ class Engine implements Encoder {
     const normalizer = this.#normalizer;
     const { normalizedTokens, classes } = this.#tables;
     normalizer.run(this.#text, start, end);
-    this.#textStart = start === 0;
+    this.#textStart = start === 0 && !normalizer.startLost;
     if (normalizer.start === normalizer.end) return;
     if (normalizedTokens === null)
       this.#splitter.split(normalizer.text, normalizer.start, normalizer.end, this.#textStart);

@@ -17,6 +17,8 @@ export class SectionNormalizer {
   text: TextBuffer;
   start = 0;
   end = 0;
+  /** Whether a Strip took something off the start: Metaspace `first` no longer counts it as the start of the text. */
+  startLost = false;
   readonly #steps: readonly NormalizerStep[];
   readonly #classes: Uint8Array;
   readonly #scratch = [new TextBuffer(1 << 10), new TextBuffer(1 << 10)] as const;
@@ -32,10 +34,15 @@ export class SectionNormalizer {
     this.text = text;
     this.start = start;
     this.end = end;
+    this.startLost = false;
     for (const step of this.#steps) {
       if (step.kind === 'strip') {
         const { bytes } = this.text;
-        if (step.left) this.start = spacesAfter(this.#classes, bytes, this.start, this.end);
+        if (step.left) {
+          const stripped = spacesAfter(this.#classes, bytes, this.start, this.end);
+          if (stripped > this.start) this.startLost = true;
+          this.start = stripped;
+        }
         if (step.right) this.end = spacesBefore(this.#classes, bytes, this.start, this.end);
         continue;
       }

@@ -1,4 +1,4 @@
-import { type AddedToken, createTrie, type TokenTrie } from '../added-tokens.ts';
+import { createTrie, type TokenTrie } from '../added-tokens.ts';
 import { type NormalizerStep, SectionNormalizer } from '../normalizer.ts';
 import { MOST_IDS } from '../pair-table.ts';
 import { TextBuffer } from '../text-buffer.ts';
@@ -53,20 +53,19 @@ export function readAddedTokens(list: unknown, vocabulary: Vocabulary): AddedEnt
   return entries;
 }
 
-export type AddedTries = { readonly literal: TokenTrie | null; readonly normalized: TokenTrie | null };
+/** An entry as it is matched, and as the oracle decodes it: `bytes` are normalized if the entry is. */
+export type MatchedEntry = AddedEntry & { readonly bytes: Uint8Array };
 
-/** Tries for the two passes: over the text as given, and over normalized text, where contents are normalized too. */
-export function buildTries(
+/** Normalizes the contents of those entries that are matched in normalized text. */
+export function normalizeEntries(
   entries: readonly AddedEntry[],
   normalizer: readonly NormalizerStep[],
   classes: Uint8Array,
-): AddedTries | Refusal {
+): MatchedEntry[] | Refusal {
   const sections = new SectionNormalizer(normalizer, classes);
-  const literal: AddedToken[] = [];
-  const normalized: AddedToken[] = [];
-  // Special tokens first: that is their order in the oracle, and the first of equals wins.
-  const ordered = [...entries.filter((entry) => entry.special), ...entries.filter((entry) => !entry.special)];
-  for (const entry of ordered) {
+  const seen = new Set<string>();
+  const matched: MatchedEntry[] = [];
+  for (const entry of entries) {
     const text = new TextBuffer(entry.content.length * 3);
     text.appendText(entry.content);
     let bytes = text.bytes.slice(0, text.length);
@@ -75,8 +74,23 @@ export function buildTries(
       bytes = sections.text.bytes.slice(sections.start, sections.end);
       if (bytes.length === 0)
         return new Refusal(`added token ${JSON.stringify(entry.content)} that normalizes to nothing`);
+      // The oracle takes one of the two, not always the same one.
+      const key = bytes.join();
+      if (seen.has(key))
+        return new Refusal(`added token ${JSON.stringify(entry.content)} that normalizes to another`);
+      seen.add(key);
     }
-    (entry.normalized ? normalized : literal).push({ ...entry, bytes });
+    matched.push({ ...entry, bytes });
   }
-  return { literal: createTrie(literal), normalized: createTrie(normalized) };
+  return matched;
+}
+
+export type AddedTries = { readonly literal: TokenTrie | null; readonly normalized: TokenTrie | null };
+
+/** Tries for the two passes: over the text as given, and over normalized text. */
+export function buildTries(entries: readonly MatchedEntry[]): AddedTries {
+  return {
+    literal: createTrie(entries.filter((entry) => !entry.normalized)),
+    normalized: createTrie(entries.filter((entry) => entry.normalized)),
+  };
 }

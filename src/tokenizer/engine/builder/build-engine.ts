@@ -1,8 +1,15 @@
 import { classTable } from '../classes.ts';
 import { ABSENT } from '../decoder.ts';
 import type { EngineTables } from '../engine.ts';
+import type { NormalizerStep } from '../normalizer.ts';
 import type { SplitterStep } from '../splitter.ts';
-import { buildTries, readAddedTokens } from './added-list.ts';
+import {
+  type AddedEntry,
+  buildTries,
+  type MatchedEntry,
+  normalizeEntries,
+  readAddedTokens,
+} from './added-list.ts';
 import { planDecoder } from './decoder-steps.ts';
 import { isObject, Refusal } from './json-shape.ts';
 import { buildModel } from './model-tables.ts';
@@ -36,6 +43,10 @@ function compile(file: unknown): EngineTables | Refusal {
   if (normalizer instanceof Refusal) return normalizer;
   const splitter = planSplitter(file.pre_tokenizer, normalizer.folded);
   if (splitter instanceof Refusal) return splitter;
+  const loses =
+    splitter.steps.some((step) => 'prepend' in step && step.firstOnly) && losesStart(normalizer.steps);
+  if (loses)
+    return new Refusal('pre_tokenizer Metaspace first after a normalizer that may take the start away');
   const surroundings = planSurroundings(file.post_processor);
   if (surroundings instanceof Refusal) return surroundings;
   const steps = planDecoder(file.decoder);
@@ -46,12 +57,17 @@ function compile(file: unknown): EngineTables | Refusal {
   const added = readAddedTokens(file.added_tokens, vocabulary);
   if (added instanceof Refusal) return added;
   const classes = classTable();
-  const tries = buildTries(added, normalizer.steps, classes);
-  if (tries instanceof Refusal) return tries;
+  const matched = normalizeEntries(added, normalizer.steps, classes);
+  if (matched instanceof Refusal) return matched;
+  const tries = buildTries(matched);
   const tables = buildModel(model, vocabulary, splitter);
   if (tables instanceof Refusal) return tables;
 
-  const texts = buildTokenTexts(vocabulary, added, steps === 'bytes' ? 'mapped' : 'plain');
+  const texts = buildTokenTexts(
+    vocabulary,
+    withNormalizedContent(matched, normalizer.folded),
+    steps === 'bytes' ? 'mapped' : 'plain',
+  );
   for (const id of [...surroundings.prefix, ...surroundings.suffix])
     if ((texts.state[id] ?? ABSENT) === ABSENT)
       return new Refusal(`post_processor with id ${id} outside the vocabulary`);
@@ -69,6 +85,17 @@ function compile(file: unknown): EngineTables | Refusal {
   };
 }
 
+/**
+ * Whether a step other than a leading Strip may take characters off the start of a text: where the text then starts,
+ * for Metaspace `first`, is a matter of the oracle's alignments.
+ */
+function losesStart(steps: readonly NormalizerStep[]): boolean {
+  return steps.some(
+    (step, index) =>
+      (step.kind === 'strip' && index > 0) || (step.kind === 'replace' && step.content.length === 0),
+  );
+}
+
 /** Where no step scans last, a section is one word; it is cut at once where only merges decide. */
 function withLastScanner(
   steps: readonly SplitterStep[],
@@ -78,4 +105,18 @@ function withLastScanner(
   const last = steps.at(-1);
   if (last !== undefined && 'scan' in last) return steps;
   return [...steps, { scan: unit === 'characters' && !wholeWords ? 'crossings' : 'whole' }];
+}
+
+/**
+ * The oracle decodes a token that matches normalized text to its normalized content, and skips it as special when that
+ * content is the content of a special token.
+ */
+function withNormalizedContent(entries: readonly MatchedEntry[], folded: boolean): AddedEntry[] {
+  const special = new Set(entries.filter((entry) => entry.special).map((entry) => entry.content));
+  return entries.map((entry) => {
+    if (!entry.normalized) return entry;
+    const decoded = new TextDecoder('utf-8', { ignoreBOM: true }).decode(entry.bytes);
+    const content = folded ? decoded.replaceAll(' ', '\u2581') : decoded;
+    return { ...entry, content, special: special.has(content) };
+  });
 }

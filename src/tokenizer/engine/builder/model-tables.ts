@@ -66,7 +66,7 @@ function buildSymbols(model: JsonObject, vocabulary: Vocabulary, shape: ModelSha
   const complete =
     shape.unit === 'bytes'
       ? BYTE_CHARACTERS.every((_, byte) => idOfCode(inside, byte) >= 0)
-      : fallback?.every((id) => id >= 0);
+      : (fallback?.every((id) => id >= 0) ?? false);
   return {
     unit: shape.unit,
     byPlace: [inside, last, later, laterLast],

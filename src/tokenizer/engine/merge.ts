@@ -1,9 +1,11 @@
-import { type LongMergeScratch, mergeLong } from './merge-long.ts';
+import { LongMerger } from './merge-long.ts';
 import { NO_MERGE, type PairTable, rankOf } from './pair-table.ts';
 import { type SymbolTable, symbolsOf } from './symbols.ts';
 
 /** Up to this many symbols the lowest rank is found by looking at all of them; above, by a heap. */
 const SHORT = 96;
+/** Scratch for longer words than this is given back after a long text. */
+const SHRINK_ABOVE = 1 << 16;
 
 export type MergeTables = {
   readonly symbols: SymbolTable;
@@ -19,7 +21,7 @@ export class Merger {
   readonly #tables: MergeTables;
   readonly #ranks = new Int32Array(SHORT);
   readonly #byteIds: Int32Array;
-  #long: LongMergeScratch | undefined;
+  #long: LongMerger | undefined;
 
   constructor(tables: MergeTables) {
     this.#tables = tables;
@@ -91,24 +93,16 @@ export class Merger {
 
   /** Gives back what a very long word made grow. */
   shrink(): void {
+    if (this.ids.length <= SHRINK_ABOVE) return;
     this.#long = undefined;
-    if (this.ids.length > 1 << 16) this.ids = new Int32Array(SHORT);
+    this.ids = new Int32Array(SHORT);
   }
 
   #mergeLong(bytes: Uint8Array, start: number, end: number): number {
     const length = end - start;
     if (this.ids.length < length) this.ids = new Int32Array(length * 2);
-    const ids = this.ids;
-    const count = symbolsOf(this.#tables.symbols, bytes, start, end, ids);
-    if (this.#long === undefined || this.#long.next.length < count) {
-      const room = count * 2;
-      this.#long = {
-        next: new Int32Array(room),
-        previous: new Int32Array(room),
-        ranks: new Int32Array(room),
-        heap: new Float64Array(room * 3),
-      };
-    }
-    return mergeLong(this.#tables.pairs, ids, count, this.#long);
+    const count = symbolsOf(this.#tables.symbols, bytes, start, end, this.ids);
+    this.#long ??= new LongMerger(this.#tables.pairs);
+    return this.#long.merge(this.ids, count);
   }
 }

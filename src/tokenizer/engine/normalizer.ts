@@ -115,15 +115,16 @@ function applyForm(
   end: number,
   into: TextBuffer,
 ): boolean {
-  const firstLead = form === 'NFC' ? FIRST_UNSTABLE_LEAD : 0x80;
+  const firstLead = form === 'NFC' ? FIRST_UNSTABLE_LEAD : 0xc0;
   let copied = start;
   let stable = start;
   let changed = false;
   for (let at = start; at < end; ) {
     const lead = bytes[at]!;
     if (lead < firstLead) {
-      stable = at;
-      at += lengthOfLead(lead);
+      // One byte at a time: continuation bytes are below any lead that is looked at, and only leads may be `stable`.
+      if ((lead & 0xc0) !== 0x80) stable = at;
+      at++;
       continue;
     }
     const length = lengthOfLead(lead);

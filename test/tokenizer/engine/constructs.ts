@@ -72,6 +72,12 @@ CONSTRUCTS['ByteLevel without regex, with add_prefix_space'] = {
   decoder,
 };
 
+CONSTRUCTS['merges in no order of training'] = {
+  vocabulary: { ...BYTES, shuffled: true },
+  preTokenizer: byteLevel({ use_regex: false }),
+  decoder,
+};
+
 // Known patterns.
 const contractions = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";
 const spaces = '\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+';

@@ -16,6 +16,8 @@ export type VocabularyShape = {
   readonly without?: (unit: number) => boolean;
   /** Tokens without a merge that makes them. */
   readonly extra?: readonly string[];
+  /** Merges out of order: some make way for others that should have come before. */
+  readonly shuffled?: boolean;
   readonly suffix?: string;
   readonly prefix?: string;
 };
@@ -77,10 +79,15 @@ export function trainSmallBpe(shape: VocabularyShape): {
     tokens.add(joined);
     words = words.map((word) => joinPair(word, best.left, best.right, joined));
   }
+  if (shape.shuffled) merges.sort((a, b) => orderOf(a) - orderOf(b));
   return {
     vocab: Object.fromEntries([...tokens].map((token, id) => [token, id])),
     merges: shape.merges === 'pairs' ? merges : merges.map((pair) => pair.join(' ')),
   };
+}
+
+function orderOf(pair: [string, string]): number {
+  return Array.from(pair.join(' ')).reduce((sum, unit) => (sum * 31 + unit.codePointAt(0)!) % 1009, 7);
 }
 
 function joinPair(word: string[], left: string, right: string, joined: string): string[] {

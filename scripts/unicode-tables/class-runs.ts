@@ -16,6 +16,7 @@ const CLASSES: readonly (readonly [number, string])[] = [
 ];
 const RUST_WORD = 32;
 const RUST_NUMERIC = 64;
+const RUST_PUNCTUATION = 128;
 
 /** Marks in `seen` every code point that a pretokenizer takes out of `text`. */
 function removedBy(oracle: TokenizerClass, preTokenizer: unknown, text: string): Uint8Array {
@@ -54,6 +55,11 @@ function rustNumerics(oracle: TokenizerClass, text: string): Uint8Array {
   return numerics;
 }
 
+/** Code points that the Punctuation pretokenizer takes out; it has older tables than the regex engine. */
+function rustPunctuation(oracle: TokenizerClass, text: string): Uint8Array {
+  return removedBy(oracle, { type: 'Punctuation', behavior: 'Removed' }, text);
+}
+
 /** Runs in code point order, each a letter (value = index in the alphabet below) and a base 36 length. */
 export function classRuns(oracle: TokenizerClass): string {
   const text = Array.from(scalarValues(), (code) => String.fromCodePoint(code)).join('');
@@ -69,8 +75,13 @@ export function classRuns(oracle: TokenizerClass): string {
   }
   const words = rustWords(oracle, text);
   const numerics = rustNumerics(oracle, text);
+  const punctuation = rustPunctuation(oracle, text);
   for (const code of scalarValues())
-    table[code] = table[code]! | (words[code] ? RUST_WORD : 0) | (numerics[code] ? RUST_NUMERIC : 0);
+    table[code] =
+      table[code]! |
+      (words[code] ? RUST_WORD : 0) |
+      (numerics[code] ? RUST_NUMERIC : 0) |
+      (punctuation[code] ? RUST_PUNCTUATION : 0);
 
   const values = [...new Set(table)].sort((a, b) => a - b);
   if (values.length > 26) throw new Error('more kinds of value than letters');

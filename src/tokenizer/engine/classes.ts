@@ -4,7 +4,8 @@ import { CLASS_RUNS } from './generated/class-runs.ts';
  * Unicode as the oracle's regex engines see it, one byte per code point:
  *
  *     bit  7 6 5 4 3 2 1 0
- *          . n w [ class  ]    class: the numbers below, n: numeric for Rust's std, w: \w for Rust's regex crate
+ *          p n w [ class  ]    class: the numbers below, w: \w of Rust's regex crate, n: numeric in Rust's std,
+                              p: what the Punctuation pretokenizer finds
  *
  * Scanners test a class by mask: `1 << entry & MASK`. A shift looks at the low five bits only, so the flags above
  * them and the length that `classAt` adds need not be cleared first.
@@ -28,6 +29,7 @@ export const END = 12;
 export const CLASS_BITS = 31;
 export const RUST_WORD = 32;
 export const RUST_NUMERIC = 64;
+export const RUST_PUNCTUATION = 128;
 
 /** The set of classes given, as a mask. */
 export function classMask(...members: readonly number[]): number {

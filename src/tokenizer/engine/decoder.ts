@@ -33,14 +33,14 @@ export type DecoderTables = {
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 const strictUtf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
 
-/** Text of `ids`. Throws RangeError for an id that is no token's. */
+/** Text of `ids`. An id within the range that is no token's is left out, as the oracle does; beyond is a RangeError. */
 export function decodeIds(tables: DecoderTables, ids: Uint32Array, skipSpecialTokens: boolean): string {
   const { bytes, offsets, state } = tables.texts;
   const kept: number[] = [];
   for (const id of ids) {
-    const kind = state[id] ?? ABSENT;
-    if (kind === ABSENT) throw new RangeError(`Token id ${id} is outside the vocabulary`);
-    if (kind === KNOWN || !skipSpecialTokens) kept.push(id);
+    const kind = state[id];
+    if (kind === undefined) throw new RangeError(`Token id ${id} is outside the vocabulary`);
+    if (kind === KNOWN || (kind === SPECIAL && !skipSpecialTokens)) kept.push(id);
   }
   if (tables.steps === 'bytes') {
     const total = kept.reduce((sum, id) => sum + offsets[id + 1]! - offsets[id]!, 0);

@@ -10,6 +10,7 @@ export type NormalizerStep =
   | { readonly kind: 'lowercase' }
   | { readonly kind: 'strip'; readonly left: boolean; readonly right: boolean }
   | { readonly kind: 'prepend'; readonly content: Uint8Array }
+  | { readonly kind: 'replaceRegex'; readonly regex: string; readonly content: string }
   | { readonly kind: 'replace'; readonly pattern: Uint8Array; readonly content: Uint8Array };
 
 /** Normalizes sections one at a time: the last result is `start` to `end` of `text`, valid until the next. */
@@ -75,9 +76,23 @@ function applyStep(
       into.appendBytes(step.content);
       into.appendBytes(text.bytes.subarray(start, end));
       return true;
+    case 'replaceRegex': {
+      const before = text.buffer.toString('utf8', start, end);
+      const after = before.replaceAll(compiled(step.regex), () => step.content);
+      into.appendText(after);
+      return after !== before;
+    }
     case 'replace':
       return applyReplace(step.pattern, step.content, text, start, end, into);
   }
+}
+
+const regexes = new Map<string, RegExp>();
+
+function compiled(source: string): RegExp {
+  const regex = regexes.get(source) ?? new RegExp(source, 'gu');
+  regexes.set(source, regex);
+  return regex;
 }
 
 function applyReplace(

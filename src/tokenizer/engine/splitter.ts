@@ -1,5 +1,6 @@
 import { SENTINEL } from './classes.ts';
 import { type Crossings, nextCharacterCut } from './crossings.ts';
+import { createRegexSplit, type RegexSplitStep } from './regex-split.ts';
 import { type Cl100kShape, cl100kScanner } from './scanners/cl100k.ts';
 import { deepseekScanner, hanScanner } from './scanners/deepseek.ts';
 import { gpt2Scanner } from './scanners/gpt2.ts';
@@ -20,6 +21,7 @@ export type ScannerName =
 /** One step of pretokenization. Each splits, or changes, what the step before it left. */
 export type SplitterStep =
   | ScannerName
+  | RegexSplitStep
   /** A space before a section that has none; `firstOnly`: only where the section starts the text. */
   | { readonly prepend: 'space'; readonly firstOnly: boolean }
   /** U+2581 becomes a space: from here on a space stands for both. */
@@ -68,6 +70,7 @@ export function createSplitter(
   if (step === undefined) throw new TypeError('A splitter needs a scanner');
   if ('prepend' in step) return prependSpace(step.firstOnly, createSplitter(rest, crossings, classes, words));
   if ('fold' in step) return foldSpaces(createSplitter(rest, crossings, classes, words));
+  if ('regex' in step) return splitByRegex(step, createSplitter(rest, crossings, classes, words));
   const scan = createScanner(step, classes, crossings);
   if (rest.length === 0) return { split: (text, start, end) => words.encodeSection(text, scan, start, end) };
   const inner = createSplitter(rest, crossings, classes, words);
@@ -117,6 +120,17 @@ function foldSpaces(inner: Splitter): Splitter {
       }
       copy.appendBytes(section.subarray(kept));
       inner.split(copy, 0, copy.length, textStart);
+    },
+  };
+}
+
+function splitByRegex(step: RegexSplitStep, inner: Splitter): Splitter {
+  const split = createRegexSplit(step);
+  return {
+    split(text, start, end, textStart) {
+      const bounds = split(text, start, end);
+      for (let k = 0; k < bounds.length; k += 2)
+        inner.split(text, bounds[k]!, bounds[k + 1]!, textStart && bounds[k] === start);
     },
   };
 }

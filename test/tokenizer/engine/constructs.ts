@@ -29,7 +29,7 @@ const special = (content: string, flags: Record<string, unknown> = {}): Record<s
 
 // Byte level: the built-in regex, the prefix space, digits before it.
 const decoder = byteLevel();
-CONSTRUCTS['ByteLevel'] = { vocabulary: BYTES, preTokenizer: byteLevel(), decoder };
+CONSTRUCTS.ByteLevel = { vocabulary: BYTES, preTokenizer: byteLevel(), decoder };
 CONSTRUCTS['ByteLevel with add_prefix_space'] = {
   vocabulary: PAIRS,
   preTokenizer: byteLevel({ add_prefix_space: true }),
@@ -116,6 +116,58 @@ CONSTRUCTS['the third pattern of deepseek alone'] = {
   decoder,
 };
 
+// Patterns without a scanner of their own.
+const UNKNOWN_PATTERNS: Record<string, string> = {
+  'cl100k of tiktoken':
+    "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+",
+  'ends of lines': '\\s+$|^[a-zA-Z]+|\\s?[!-/:-~！-／：-～‘-‟　-。]+|\\P{L}\\p{M}*?|.',
+  'lazy and counted': '[^\\s]{2,4}|(\\p{Lu}|\\p{Ll})+?\\p{Nd}?'.replace('\\p{Nd}', '\\p{N}'),
+  'letters of any case': '(?i:the|k|quick|s)|[a-z]{3,}|\\-+|(?=\\S)\\p{S}+|\\p{Lt}|(?:\\p{P}\\s)+',
+};
+const BEHAVIORS = ['Isolated', 'Removed', 'MergedWithPrevious', 'MergedWithNext', 'Contiguous'];
+for (const [k, [name, regex]] of Object.entries(UNKNOWN_PATTERNS).entries())
+  for (const invert of [false, true])
+    for (const behavior of k === 0 ? BEHAVIORS : ['Isolated'])
+      CONSTRUCTS[`Split ${name}, ${behavior}${invert ? ' inverted' : ''}`] = {
+        vocabulary: BYTES,
+        preTokenizer: sequence(split(regex, behavior, invert), mapped),
+        decoder,
+      };
+for (const behavior of BEHAVIORS) {
+  CONSTRUCTS[`Punctuation ${behavior}`] = {
+    vocabulary: BYTES,
+    preTokenizer: sequence({ type: 'Punctuation', behavior }, byteLevel()),
+    decoder,
+  };
+  CONSTRUCTS[`Split of a literal, ${behavior}`] = {
+    vocabulary: { unit: 'characters', byteTokens: 'all' },
+    preTokenizer: { type: 'Split', pattern: { String: ' ' }, behavior, invert: false },
+    model: { byte_fallback: true },
+  };
+}
+CONSTRUCTS.Whitespace = {
+  vocabulary: BYTES,
+  preTokenizer: sequence({ type: 'Whitespace' }, mapped),
+  decoder,
+};
+CONSTRUCTS.WhitespaceSplit = {
+  vocabulary: { unit: 'characters', byteTokens: 'all' },
+  preTokenizer: sequence(
+    { type: 'WhitespaceSplit' },
+    { type: 'Metaspace', replacement: '▁', prepend_scheme: 'first', split: true },
+  ),
+  model: { byte_fallback: true },
+};
+CONSTRUCTS['normalizer Replace with a regex'] = {
+  vocabulary: BYTES,
+  normalizer: normalizers(
+    { type: 'Replace', pattern: { Regex: '\\s+' }, content: ' ' },
+    { type: 'Replace', pattern: { Regex: '[a-c]{2}|\\p{Lu}' }, content: '$1x' },
+  ),
+  preTokenizer: byteLevel(),
+  decoder,
+};
+
 // Bytes that the vocabulary lacks: they vanish, or are unknown, one by one or fused.
 const lacking: VocabularyShape = { unit: 'bytes', without: (byte) => byte % 5 === 0 };
 CONSTRUCTS['missing bytes'] = { vocabulary: lacking, preTokenizer: byteLevel(), decoder };
@@ -133,7 +185,7 @@ CONSTRUCTS['missing bytes and fused unk_token'] = {
 };
 
 // Whole words first, pieces that no merge makes.
-CONSTRUCTS['ignore_merges'] = {
+CONSTRUCTS.ignore_merges = {
   vocabulary: {
     ...BYTES,
     extra: ['quick', 'Ġquick', 'the', 'Ġjumpsoverthelazydogs', 'HTTPServergetValueset', 'æĸĩæĸĩ', 'xyzzy'],
@@ -171,7 +223,7 @@ const llama2: Omit<FileParts, 'vocabulary'> = {
 };
 const spm: VocabularyShape = { unit: 'characters', byteTokens: 'all' };
 const sTokens = [special('<unk>'), special('<s>'), special('</s>'), special('<|end|>', { rstrip: true })];
-CONSTRUCTS['llama2'] = {
+CONSTRUCTS.llama2 = {
   ...llama2,
   vocabulary: spm,
   added: sTokens,
@@ -308,14 +360,14 @@ CONSTRUCTS['added tokens in lowercased text'] = {
 };
 
 // Affixes of words.
-CONSTRUCTS['end_of_word_suffix'] = {
+CONSTRUCTS.end_of_word_suffix = {
   vocabulary: { ...BYTES, suffix: '</w>' },
   normalizer: { type: 'Lowercase' },
   preTokenizer: sequence(split(PATTERNS.gpt2!, 'Removed', true), mapped),
   decoder: { type: 'BPEDecoder', suffix: '</w>' },
   model: { end_of_word_suffix: '</w>', unk_token: '<unk>' },
 };
-CONSTRUCTS['continuing_subword_prefix'] = {
+CONSTRUCTS.continuing_subword_prefix = {
   vocabulary: { unit: 'characters', prefix: '##' },
   preTokenizer: { type: 'Metaspace', replacement: '▁', prepend_scheme: 'always', split: true },
   model: { continuing_subword_prefix: '##', unk_token: '<unk>' },

@@ -92,7 +92,8 @@ function compile(file: unknown): EngineTables | Refusal {
 function losesStart(steps: readonly NormalizerStep[]): boolean {
   return steps.some(
     (step, index) =>
-      (step.kind === 'strip' && index > 0) || (step.kind === 'replace' && step.content.length === 0),
+      (step.kind === 'strip' && index > 0) ||
+      ((step.kind === 'replace' || step.kind === 'replaceRegex') && step.content.length === 0),
   );
 }
 

@@ -1,4 +1,5 @@
 import type { NormalizerStep } from '../normalizer.ts';
+import { translateRegex } from '../regex/translate.ts';
 import { type Form, unstableCodePoints } from '../unicode-forms.ts';
 import { flattenSequence, isObject, type JsonObject, Refusal } from './json-shape.ts';
 
@@ -72,6 +73,10 @@ function planStep(member: JsonObject): NormalizerStep | Refusal {
       return { kind: 'prepend', content: utf8.encode(member.prepend) };
     case 'Replace': {
       const pattern = isObject(member.pattern) ? member.pattern.String : undefined;
+      const regex = isObject(member.pattern) ? member.pattern.Regex : undefined;
+      const translated = typeof regex === 'string' ? translateRegex(regex) : undefined;
+      if (translated !== undefined && typeof member.content === 'string')
+        return { kind: 'replaceRegex', regex: translated, content: member.content };
       if (typeof pattern !== 'string' || pattern === '' || typeof member.content !== 'string')
         return new Refusal(`normalizer Replace with pattern ${JSON.stringify(member.pattern)}`);
       return { kind: 'replace', pattern: utf8.encode(pattern), content: utf8.encode(member.content) };

@@ -1,3 +1,6 @@
+import { rustPunctuationSource, rustWordSource, spaceSource } from '../regex/class-source.ts';
+import { literalSource, translateRegex } from '../regex/translate.ts';
+import type { SplitBehavior } from '../regex-split.ts';
 import type { SplitterStep } from '../splitter.ts';
 import { flattenSequence, isObject, type JsonObject, Refusal } from './json-shape.ts';
 import { KNOWN_PATTERNS } from './known-patterns.ts';
@@ -40,6 +43,26 @@ function planMember(member: JsonObject, spaceless: boolean): readonly SplitterSt
     }
     case 'Split':
       return planSplit(member, spaceless);
+    case 'Whitespace':
+      return spaceless
+        ? new Refusal('pre_tokenizer Whitespace over text without spaces')
+        : [
+            {
+              regex: `[${rustWordSource()}]+|[^${rustWordSource()}${spaceSource(false)}]+`,
+              behavior: 'Removed',
+              invert: true,
+            },
+          ];
+    case 'WhitespaceSplit':
+      return spaceless
+        ? new Refusal('pre_tokenizer WhitespaceSplit over text without spaces')
+        : [{ regex: `[${spaceSource(false)}]`, behavior: 'Removed', invert: false }];
+    case 'Punctuation': {
+      const { behavior = 'Isolated' } = member;
+      if (spaceless || !isBehavior(behavior))
+        return new Refusal(`pre_tokenizer Punctuation ${String(behavior)}`);
+      return [{ regex: `[${rustPunctuationSource()}]`, behavior, invert: false }];
+    }
     case 'Digits':
       return [{ scan: 'digits', individual: member.individual_digits === true }];
     case 'Metaspace':
@@ -53,15 +76,31 @@ function planSplit(member: JsonObject, spaceless: boolean): readonly SplitterSte
   const { pattern, behavior } = member;
   const invert = member.invert === true;
   const named = `pre_tokenizer Split ${JSON.stringify(pattern)} ${String(behavior)}${invert ? ' inverted' : ''}`;
-  if (!isObject(pattern)) return new Refusal(named);
-  // A literal with a space finds nothing where no space is left.
-  if (typeof pattern.String === 'string' && pattern.String.includes(' ') && spaceless && !invert) return [];
+  if (!isObject(pattern) || !isBehavior(behavior)) return new Refusal(named);
+  if (typeof pattern.String === 'string' && pattern.String !== '') {
+    // A literal with a space finds nothing where no space is left.
+    if (spaceless) return pattern.String.includes(' ') && !invert ? [] : new Refusal(named);
+    return [{ regex: literalSource(pattern.String), behavior, invert }];
+  }
   if (typeof pattern.Regex !== 'string' || spaceless) return new Refusal(named);
   const known = KNOWN_PATTERNS.get(pattern.Regex);
-  if (known === undefined) return new Refusal(named);
-  if ((behavior === 'Isolated' && !invert) || (behavior === 'Removed' && invert && known.covers))
-    return [known.scanner];
-  return new Refusal(named);
+  const allPieces =
+    (behavior === 'Isolated' && !invert) || (behavior === 'Removed' && invert && known?.covers === true);
+  if (known !== undefined && allPieces) return [known.scanner];
+  const regex = translateRegex(pattern.Regex);
+  return regex === undefined ? new Refusal(named) : [{ regex, behavior, invert }];
+}
+
+const BEHAVIORS: ReadonlySet<unknown> = new Set<SplitBehavior>([
+  'Isolated',
+  'Removed',
+  'MergedWithPrevious',
+  'MergedWithNext',
+  'Contiguous',
+]);
+
+function isBehavior(value: unknown): value is SplitBehavior {
+  return BEHAVIORS.has(value);
 }
 
 function planMetaspace(member: JsonObject, spaceless: boolean): readonly SplitterStep[] | Refusal {

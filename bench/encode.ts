@@ -1,0 +1,130 @@
+/**
+ * Speed of the engine beside others on the same texts: `npm run bench:encode [-- --quick] [-- --models gptoss,qwen3]`.
+ * Prints tables, and writes them to bench/results/encode.json. Leaves with 1 when a bar is missed or an id differs.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { corpora, pathologicalInputs } from './encode/corpora.ts';
+import {
+  ENCODERS,
+  type EncoderName,
+  engineTables,
+  MODELS,
+  type ModelName,
+  modelText,
+  openEncoder,
+} from './encode/encoders.ts';
+import { type Cell, measureCorpus } from './encode/measure.ts';
+import { memoryByWorkers } from './encode/memory.ts';
+import { measurePathological } from './encode/pathological.ts';
+
+/** How much faster than the Rust library the engine must be on text it has not seen. */
+const FRESH_BARS: Record<string, number> = {
+  prose: 5,
+  code: 5,
+  multilingual: 3,
+  'unique words': 2,
+  chinese: 2,
+};
+const WARM_BAR = 30;
+const PATHOLOGICAL_BAR = 1.3;
+
+const { values: options } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, models: { type: 'string' } },
+});
+const quick = options.quick;
+const models = (options.models?.split(',') ?? (quick ? ['gptoss'] : MODELS)) as ModelName[];
+const texts = corpora(quick ? 16_384 : 32_768, quick ? 8 : 12);
+const missed: string[] = [];
+
+const speeds: Record<string, Record<string, Record<string, Cell | 'not installed'>>> = {};
+for (const model of models) {
+  const expected = new Map<string, ArrayLike<number>>();
+  const names: readonly EncoderName[] = ['rust', ...ENCODERS.filter((name) => name !== 'rust')];
+  speeds[model] = {};
+  for (const name of names) {
+    const encode = await openEncoder(name, model);
+    if (encode === undefined) {
+      if (model === 'gptoss')
+        speeds[model][name] = Object.fromEntries(texts.map(({ name: text }) => [text, 'not installed']));
+      continue;
+    }
+    speeds[model][name] = {};
+    for (const corpus of texts)
+      speeds[model][name][corpus.name] = await measureCorpus(encode, corpus, expected);
+  }
+  printSpeeds(model);
+}
+
+function printSpeeds(model: ModelName): void {
+  const byEncoder = speeds[model]!;
+  console.log(`\n${model}: MB/s fresh / warm (thousand tokens a second), times Rust, ids equal to Rust's`);
+  for (const { name: text } of texts) {
+    const rust = byEncoder.rust![text] as Cell;
+    for (const [name, cells] of Object.entries(byEncoder)) {
+      const cell = cells[text]!;
+      if (cell === 'not installed') {
+        console.log(`  ${text.padEnd(13)} ${name.padEnd(14)} not installed`);
+        continue;
+      }
+      const fresh = cell.freshMBps / rust.freshMBps;
+      const warm = cell.warmMBps / rust.warmMBps;
+      const speed = `${cell.freshMBps.toFixed(1)} / ${cell.warmMBps.toFixed(1)}`;
+      const tokens = `(${(cell.freshTokensPerSecond / 1e3).toFixed(0)} / ${(cell.warmTokensPerSecond / 1e3).toFixed(0)})`;
+      const note = `${cell.equal}/${cell.slices}${cell.capped ? ' capped at 5 s' : ''}`;
+      console.log(
+        `  ${text.padEnd(13)} ${name.padEnd(14)} ${speed.padStart(15)} ${tokens.padStart(17)}  ` +
+          `x${fresh.toFixed(1)} / x${warm.toFixed(1)}  ${note}`,
+      );
+      if (name !== 'epptok') continue;
+      if (cell.equal < cell.slices) missed.push(`${model} ${text}: ids differ`);
+      if (fresh < FRESH_BARS[text]!)
+        missed.push(`${model} ${text}: fresh x${fresh.toFixed(1)}, bar x${FRESH_BARS[text]}`);
+      if (warm < WARM_BAR) missed.push(`${model} ${text}: warm x${warm.toFixed(1)}, bar x${WARM_BAR}`);
+    }
+  }
+}
+
+const pathological: Record<string, Awaited<ReturnType<typeof measurePathological>>> = {};
+for (const model of models) {
+  const inputs = pathologicalInputs(quick ? 100_000 : 1_000_000);
+  const names: readonly EncoderName[] = quick ? ['epptok'] : ENCODERS;
+  const results = await measurePathological(model, inputs, names);
+  pathological[model] = results;
+  console.log(`\n${model}: milliseconds on inputs without a break`);
+  for (const [input, cells] of Object.entries(results)) {
+    const shown = Object.entries(cells).map(
+      ([name, { ms, equal }]) =>
+        `${name} ${typeof ms === 'number' ? ms.toFixed(1) : ms}${equal === false ? ' (ids differ)' : ''}`,
+    );
+    console.log(`  ${input.padEnd(16)} ${shown.join(', ')}`);
+    const { epptok, rust } = cells;
+    if (epptok === undefined || rust === undefined) continue;
+    if (epptok.equal === false) missed.push(`${model} ${input}: ids differ`);
+    if (typeof rust.ms !== 'number') continue;
+    if (typeof epptok.ms !== 'number' || epptok.ms > PATHOLOGICAL_BAR * rust.ms)
+      missed.push(`${model} ${input}: ${epptok.ms} ms, Rust ${rust.ms} ms`);
+  }
+}
+
+const started = performance.now();
+const json = JSON.parse(modelText(models[0]!));
+const parsed = performance.now();
+const tables = engineTables(json);
+const built = performance.now();
+const memory = await memoryByWorkers(tables, 4, texts[0]!.slices[0]!);
+console.log(
+  `\n${models[0]}: JSON.parse ${(parsed - started).toFixed(0)} ms, tables ${(built - parsed).toFixed(0)} ms`,
+);
+console.log(`resident MB by workers 0..4: ${memory.map((megabytes) => megabytes.toFixed(0)).join(', ')}`);
+
+const results = new URL('./results/', import.meta.url);
+mkdirSync(results, { recursive: true });
+const machine = { node: process.version, cpu: cpus()[0]?.model, cores: cpus().length };
+writeFileSync(
+  new URL('encode.json', results),
+  `${JSON.stringify({ machine, quick, speeds, pathological, residentMBByWorkers: memory, missed }, null, 2)}\n`,
+);
+console.log(missed.length === 0 ? '\nEvery bar is met.' : `\nMissed:\n  ${missed.join('\n  ')}`);
+process.exitCode = missed.length === 0 ? 0 : 1;

@@ -1,0 +1,175 @@
+import { classAt, IN_SPACES, RUST_WORD } from './classes.ts';
+import { mix, powerFor, sharedInt32 } from './hashing.ts';
+import { lengthOfLead } from './symbols.ts';
+import type { TextBuffer } from './text-buffer.ts';
+
+/** One added token as it is matched: `bytes` is its content, normalized for those that match normalized text. */
+export type AddedToken = {
+  readonly id: number;
+  readonly bytes: Uint8Array;
+  readonly singleWord: boolean;
+  readonly leftStrip: boolean;
+  readonly rightStrip: boolean;
+};
+
+const SINGLE_WORD = 1;
+const LEFT_STRIP = 2;
+const RIGHT_STRIP = 4;
+
+/**
+ * A trie over bytes. Edges are open addressing, two words each: `node << 8 | byte` plus 1 (0 is empty), and the child.
+ * `tokenIds` and `flags` are by node; a node without a token has id -1.
+ */
+export type TokenTrie = {
+  readonly edges: Int32Array;
+  readonly shift: number;
+  readonly tokenIds: Int32Array;
+  readonly flags: Uint8Array;
+  /** 1 for every byte that some token starts with. */
+  readonly starts: Uint8Array;
+  /** The only such byte, or -1 when there are several: then the search for it runs natively. */
+  readonly soleStart: number;
+};
+
+/** No two tokens may have the same bytes. Null for no tokens. */
+export function createTrie(tokens: readonly AddedToken[]): TokenTrie | null {
+  if (tokens.length === 0) return null;
+  const total = tokens.reduce((sum, token) => sum + token.bytes.length, 0);
+  const exponent = powerFor(total * 2 + 1);
+  const edges = sharedInt32(2 << exponent);
+  const tokenIds = sharedInt32(total + 1).fill(-1);
+  const flags = new Uint8Array(new SharedArrayBuffer(total + 1));
+  const starts = new Uint8Array(new SharedArrayBuffer(256));
+  const shift = 32 - exponent;
+  let nodes = 1;
+  for (const token of tokens) {
+    starts[token.bytes[0]!] = 1;
+    let node = 0;
+    for (const byte of token.bytes) {
+      const slot = edgeSlot(edges, shift, node, byte);
+      if (edges[slot] === 0) {
+        edges[slot] = ((node << 8) | byte) + 1;
+        edges[slot + 1] = nodes++;
+      }
+      node = edges[slot + 1]!;
+    }
+    tokenIds[node] = token.id;
+    flags[node] =
+      (token.singleWord ? SINGLE_WORD : 0) |
+      (token.leftStrip ? LEFT_STRIP : 0) |
+      (token.rightStrip ? RIGHT_STRIP : 0);
+  }
+  const first = starts.indexOf(1);
+  return { edges, shift, tokenIds, flags, starts, soleStart: starts.indexOf(1, first + 1) < 0 ? first : -1 };
+}
+
+function edgeSlot(edges: Int32Array, shift: number, node: number, byte: number): number {
+  const key = ((node << 8) | byte) + 1;
+  const mask = edges.length - 1;
+  let slot = (mix(node, byte) >>> shift) << 1;
+  while (edges[slot] !== 0 && edges[slot] !== key) slot = (slot + 2) & mask;
+  return slot;
+}
+
+/** Takes the sections and tokens of a text, from left to right. */
+export type SectionSink = {
+  section(start: number, end: number): void;
+  token(id: number): void;
+};
+
+/** Finds added tokens in `start` to `end`, leftmost first and longest among those, and hands all on in order. */
+export function splitAtTokens(
+  trie: TokenTrie,
+  classes: Uint8Array,
+  text: TextBuffer,
+  start: number,
+  end: number,
+  sink: SectionSink,
+): void {
+  const { edges, shift, tokenIds, flags, starts, soleStart } = trie;
+  const { bytes } = text;
+  let plain = start;
+  let at = start;
+  while (at < end) {
+    at = soleStart >= 0 ? nextByte(text, soleStart, at, end) : nextStart(starts, bytes, at, end);
+    if (at === end) break;
+    let longest = 0;
+    let found = 0;
+    for (let next = at, node = 0; next < end; ) {
+      const slot = edgeSlot(edges, shift, node, bytes[next]!);
+      if (edges[slot] === 0) break;
+      node = edges[slot + 1]!;
+      next++;
+      if (tokenIds[node]! >= 0) {
+        longest = next;
+        found = node;
+      }
+    }
+    if (longest === 0) {
+      at++;
+      continue;
+    }
+    const flag = flags[found]!;
+    let from = at;
+    let to = longest;
+    // The search goes on after the token itself, even where it is passed over or its strip reaches further.
+    at = longest;
+    if (
+      flag & SINGLE_WORD &&
+      (isWordBefore(classes, bytes, start, from) || isWordAt(classes, bytes, to, end))
+    )
+      continue;
+    if (flag & LEFT_STRIP) from = Math.max(plain, spacesBefore(classes, bytes, start, from));
+    if (flag & RIGHT_STRIP) to = spacesAfter(classes, bytes, to, end);
+    if (plain < from) sink.section(plain, from);
+    sink.token(tokenIds[found]!);
+    plain = to;
+  }
+  if (plain < end) sink.section(plain, end);
+}
+
+function nextStart(starts: Uint8Array, bytes: Uint8Array, at: number, end: number): number {
+  while (at < end && starts[bytes[at]!] === 0) at++;
+  return at;
+}
+
+/** First `byte` in `at` to `end`, or `end`. The byte is put at the end, so that the search does not run on. */
+function nextByte(text: TextBuffer, byte: number, at: number, end: number): number {
+  const { bytes } = text;
+  const saved = bytes[end]!;
+  bytes[end] = byte;
+  const found = text.buffer.indexOf(byte, at);
+  bytes[end] = saved;
+  return found;
+}
+
+function isWordAt(classes: Uint8Array, bytes: Uint8Array, at: number, end: number): boolean {
+  return at < end && (classAt(classes, bytes, at) & RUST_WORD) !== 0;
+}
+
+function isWordBefore(classes: Uint8Array, bytes: Uint8Array, start: number, at: number): boolean {
+  return at > start && (classAt(classes, bytes, previous(bytes, at)) & RUST_WORD) !== 0;
+}
+
+/** Start of the character that ends before `at`. */
+export function previous(bytes: Uint8Array, at: number): number {
+  do at--;
+  while ((bytes[at]! & 0xc0) === 0x80);
+  return at;
+}
+
+/** Start of the run of whitespace that ends at `at`. */
+export function spacesBefore(classes: Uint8Array, bytes: Uint8Array, start: number, at: number): number {
+  while (at > start) {
+    const before = previous(bytes, at);
+    if (((1 << classAt(classes, bytes, before)) & IN_SPACES) === 0) break;
+    at = before;
+  }
+  return at;
+}
+
+/** End of the run of whitespace that starts at `at`. */
+export function spacesAfter(classes: Uint8Array, bytes: Uint8Array, at: number, end: number): number {
+  while (at < end && ((1 << classAt(classes, bytes, at)) & IN_SPACES) !== 0) at += lengthOfLead(bytes[at]!);
+  return at;
+}

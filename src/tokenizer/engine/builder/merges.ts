@@ -1,0 +1,121 @@
+import { addByteCrossing, addCharacterCrossing, type Crossings, createCrossings } from '../crossings.ts';
+import { CHARACTER_BYTES } from '../decoder.ts';
+import { addPair, createPairTable, MOST_MERGES, type PairTable } from '../pair-table.ts';
+import { Refusal } from './json-shape.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+export type MergeShape = {
+  readonly unit: 'bytes' | 'characters';
+  readonly folded: boolean;
+  /** continuing_subword_prefix: the right side loses it in the merged token. */
+  readonly prefix: string;
+  /** Ids that stand for text other than their own string. */
+  readonly opaque: ReadonlySet<number>;
+};
+
+export type Merges = {
+  readonly pairs: PairTable;
+  /** Null when some merge does not say between which characters it works. */
+  readonly crossings: Crossings | null;
+};
+
+const MARKER = 0x2581;
+const VERSION_LINE = '#version';
+
+/** Reads `merges`, strings `a b` or pairs `[a, b]`, in order of rank. */
+export function readMerges(merges: unknown, vocabulary: Vocabulary, shape: MergeShape): Merges | Refusal {
+  if (!Array.isArray(merges)) return new Refusal('a BPE model without merges');
+  if (merges.length > MOST_MERGES) return new Refusal(`${merges.length} merges`);
+  const pairs = createPairTable(merges.length);
+  const crossings = createCrossings(shape.unit);
+  const asLines = typeof merges[0] === 'string';
+  const prefixLength = shape.prefix.length;
+  let exact = true;
+  let rank = 0;
+  for (const merge of merges as unknown[]) {
+    let left: string;
+    let leftEnd: number;
+    let right: string;
+    let rightStart: number;
+    if (typeof merge === 'string' && asLines) {
+      if (merge.startsWith(VERSION_LINE)) continue;
+      leftEnd = merge.indexOf(' ');
+      left = right = merge;
+      rightStart = leftEnd + 1;
+      if (leftEnd < 0 || merge.indexOf(' ', rightStart) >= 0)
+        return new Refusal(`merge ${JSON.stringify(merge)}`);
+    } else if (isPair(merge) && !asLines) {
+      [left, right] = merge;
+      leftEnd = left.length;
+      rightStart = 0;
+    } else return new Refusal(`merge ${JSON.stringify(merge)}`);
+
+    const leftId = vocabulary.find(left, 0, leftEnd, '', 0, 0);
+    const rightId = vocabulary.find(right, rightStart, right.length, '', 0, 0);
+    if (prefixLength > 0 && !right.startsWith(shape.prefix, rightStart))
+      return new Refusal(`merge ${JSON.stringify(merge)} without the continuing_subword_prefix`);
+    const merged = vocabulary.find(left, 0, leftEnd, right, rightStart + prefixLength, right.length);
+    if (leftId < 0 || rightId < 0 || merged < 0)
+      return new Refusal(`merge ${JSON.stringify(merge)} of tokens outside the vocabulary`);
+    addPair(pairs, leftId, rightId, rank++, merged);
+
+    if (shape.opaque.has(leftId) || shape.opaque.has(rightId)) exact = false;
+    if (!exact) continue;
+    if (shape.unit === 'bytes') addByteContext(crossings, left, leftEnd, right, rightStart);
+    else addCharacterContext(crossings, shape.folded, left, leftEnd, right, rightStart);
+  }
+  return { pairs, crossings: exact ? crossings : null };
+}
+
+function isPair(merge: unknown): merge is [string, string] {
+  return (
+    Array.isArray(merge) && merge.length === 2 && typeof merge[0] === 'string' && typeof merge[1] === 'string'
+  );
+}
+
+const CONTEXT = 3;
+
+function byteOf(character: number): number {
+  return CHARACTER_BYTES[character] ?? -1;
+}
+
+/** A side with a character that stands for no byte is never reached by merging bytes, and needs no crossing. */
+function addByteContext(
+  crossings: Crossings,
+  left: string,
+  leftEnd: number,
+  right: string,
+  rightStart: number,
+): void {
+  const leftLength = Math.min(CONTEXT, leftEnd);
+  const rightLength = Math.min(CONTEXT, right.length - rightStart);
+  let before = 0;
+  let after = 0;
+  for (let k = leftEnd - leftLength; k < leftEnd; k++) {
+    const byte = byteOf(left.charCodeAt(k));
+    if (byte < 0) return;
+    before = (before << 8) | byte;
+  }
+  for (let k = rightStart; k < rightStart + rightLength; k++) {
+    const byte = byteOf(right.charCodeAt(k));
+    if (byte < 0) return;
+    after = (after << 8) | byte;
+  }
+  addByteCrossing(crossings, before, leftLength, after, rightLength);
+}
+
+function addCharacterContext(
+  crossings: Crossings,
+  folded: boolean,
+  left: string,
+  leftEnd: number,
+  right: string,
+  rightStart: number,
+): void {
+  let before = left.charCodeAt(leftEnd - 1);
+  if (before >= 0xdc00 && before < 0xe000 && leftEnd > 1) before = left.codePointAt(leftEnd - 2)!;
+  let after = right.codePointAt(rightStart)!;
+  if (folded && before === MARKER) before = 0x20;
+  if (folded && after === MARKER) after = 0x20;
+  addCharacterCrossing(crossings, before, after);
+}

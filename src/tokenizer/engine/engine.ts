@@ -1,0 +1,120 @@
+import type { Encoder } from '../encoder.ts';
+import { type SectionSink, splitAtTokens, type TokenTrie } from './added-tokens.ts';
+import { type DecoderTables, decodeIds } from './decoder.ts';
+import { MOST_SYMBOLS } from './merge-long.ts';
+import { type NormalizerStep, SectionNormalizer } from './normalizer.ts';
+import { createSplitter, type Splitter, type SplitterStep } from './splitter.ts';
+import { TextBuffer } from './text-buffer.ts';
+import { type ModelTables, WordEncoder } from './word-encoder.ts';
+
+/**
+ * A compiled tokenizer: flat arrays in shared memory and a little plain data. Immutable, and structured-cloneable:
+ * posting it to a worker shares the arrays.
+ */
+export type EngineTables = {
+  readonly vocabularySize: number;
+  readonly classes: Uint8Array;
+  /** Added tokens found in the text as given. */
+  readonly literalTokens: TokenTrie | null;
+  readonly normalizer: readonly NormalizerStep[];
+  /** Added tokens found in the normalized text between those. */
+  readonly normalizedTokens: TokenTrie | null;
+  readonly splitter: readonly SplitterStep[];
+  readonly model: ModelTables;
+  /** Ids put around a text with addSpecialTokens. */
+  readonly prefix: readonly number[];
+  readonly suffix: readonly number[];
+  readonly decoder: DecoderTables;
+};
+
+export type EngineOptions = {
+  /** Bytes for the cache of words, about. Default 8 MiB. */
+  readonly cacheBytes?: number;
+};
+
+const DEFAULT_CACHE_BYTES = 8 << 20;
+/** A longer text than this gives its buffers back once it is encoded. */
+const KEPT_TEXT_BYTES = 1 << 20;
+
+/** An encoder over `tables`, with scratch and caches of its own: one for each worker. */
+export function openEngine(tables: EngineTables, options: EngineOptions = {}): Encoder {
+  return new Engine(tables, options.cacheBytes ?? DEFAULT_CACHE_BYTES);
+}
+
+class Engine implements Encoder {
+  readonly vocabularySize: number;
+  readonly #tables: EngineTables;
+  readonly #words: WordEncoder;
+  readonly #normalizer: SectionNormalizer;
+  readonly #splitter: Splitter;
+  readonly #sections: SectionSink;
+  readonly #normalizedSections: SectionSink;
+  #text = new TextBuffer(1 << 12);
+
+  constructor(tables: EngineTables, cacheBytes: number) {
+    this.#tables = tables;
+    this.vocabularySize = tables.vocabularySize;
+    this.#words = new WordEncoder(tables.model, cacheBytes);
+    this.#normalizer = new SectionNormalizer(tables.normalizer, tables.classes);
+    this.#splitter = createSplitter(tables.splitter, tables.model.crossings, tables.classes, this.#words);
+    const token = (id: number): void => this.#words.push(id);
+    this.#sections = { token, section: (start, end) => this.#encodeSection(start, end) };
+    this.#normalizedSections = {
+      token,
+      section: (start, end) =>
+        this.#splitter.split(
+          this.#normalizer.text,
+          start,
+          end,
+          this.#textStart && start === this.#normalizer.start,
+        ),
+    };
+  }
+
+  /** Whether the section at hand is the first thing in its text. */
+  #textStart = true;
+
+  encode(pieces: readonly string[], addSpecialTokens: boolean): Uint32Array {
+    const text = this.#text;
+    const words = this.#words;
+    const { literalTokens, prefix, suffix, classes } = this.#tables;
+    text.length = 0;
+    for (const piece of pieces) text.appendText(piece);
+    const { length } = text;
+    if (length >= MOST_SYMBOLS) throw new RangeError(`A text of ${length} bytes is too long to encode`);
+    words.count = 0;
+    if (addSpecialTokens) for (const id of prefix) words.push(id);
+    if (literalTokens !== null) splitAtTokens(literalTokens, classes, text, 0, length, this.#sections);
+    else if (length > 0) this.#encodeSection(0, length);
+    if (addSpecialTokens) for (const id of suffix) words.push(id);
+    const ids = words.ids.slice(0, words.count);
+    if (length > KEPT_TEXT_BYTES) {
+      this.#text = new TextBuffer(1 << 12);
+      words.shrink();
+    }
+    return ids;
+  }
+
+  decode(ids: Uint32Array, skipSpecialTokens: boolean): string {
+    return decodeIds(this.#tables.decoder, ids, skipSpecialTokens);
+  }
+
+  #encodeSection(start: number, end: number): void {
+    const normalizer = this.#normalizer;
+    const { normalizedTokens, classes } = this.#tables;
+    normalizer.run(this.#text, start, end);
+    this.#textStart = start === 0 && !normalizer.startLost;
+    if (normalizer.start === normalizer.end) return;
+    if (normalizedTokens === null)
+      this.#splitter.split(normalizer.text, normalizer.start, normalizer.end, this.#textStart);
+    else
+      splitAtTokens(
+        normalizedTokens,
+        classes,
+        normalizer.text,
+        normalizer.start,
+        normalizer.end,
+        this.#normalizedSections,
+      );
+  }
+}

@@ -1,0 +1,3 @@
+export { buildEngine, type Verdict } from './builder/build-engine.ts';
+export { type EngineOptions, type EngineTables, openEngine } from './engine.ts';
+export { warmUp } from './warm-up.ts';

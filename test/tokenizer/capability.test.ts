@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { capabilityOf } from '../../src/tokenizer/capability.ts';
+import { type FileParts, type SmallFile, smallFile } from './engine/small-files.ts';
+
+const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true };
+const BASE: FileParts = { vocabulary: { unit: 'bytes' }, preTokenizer: byteLevel, decoder: byteLevel };
+
+function constructOf(
+  parts: Partial<FileParts>,
+  change: (file: SmallFile) => unknown = (file) => file,
+): string | undefined {
+  const capability = capabilityOf(change(smallFile({ ...BASE, ...parts })));
+  return capability.encoder === 'none' ? capability.construct : undefined;
+}
+
+const withModel = (file: SmallFile, model: Record<string, unknown>): unknown => ({
+  ...file,
+  model: { ...file.model, ...model },
+});
+const split = (regex: string): unknown => ({
+  type: 'Split',
+  pattern: { Regex: regex },
+  behavior: 'Isolated',
+  invert: false,
+});
+
+describe('the capability gate', () => {
+  it('takes a byte-level file, and leaves padding and truncation out of account', () => {
+    const file = { ...smallFile(BASE), padding: { strategy: 'BatchLongest' }, truncation: { max_length: 2 } };
+    assert.equal(capabilityOf(file).encoder, 'engine');
+  });
+
+  const refused: [construct: RegExp, actual: string | undefined][] = [
+    [/^model WordPiece$/, constructOf({}, (file) => withModel(file, { type: 'WordPiece' }))],
+    [/^model Unigram$/, constructOf({}, (file) => withModel(file, { type: 'Unigram' }))],
+    [/^model with dropout$/, constructOf({ model: { dropout: 0.1 } })],
+    [/^normalizer BertNormalizer$/, constructOf({ normalizer: { type: 'BertNormalizer' } })],
+    [
+      /^normalizer Precompiled$/,
+      constructOf({ normalizer: { type: 'Precompiled', precompiled_charsmap: '' } }),
+    ],
+    [/^pre_tokenizer UnicodeScripts$/, constructOf({ preTokenizer: { type: 'UnicodeScripts' } })],
+    [/^pre_tokenizer Split .*Han.* Isolated$/, constructOf({ preTokenizer: split('\\p{Han}+') })],
+    [/^pre_tokenizer Split .*\\\\w.* Isolated$/, constructOf({ preTokenizer: split('\\w+') })],
+    [/^pre_tokenizer Split .*&&/, constructOf({ preTokenizer: split('[\\p{L}&&[^a]]+') })],
+    // Case folding that crosses letters: `ß` would match.
+    [/^pre_tokenizer Split .*ss/, constructOf({ preTokenizer: split('(?i:ss)') })],
+    [/^pre_tokenizer Split .*é/, constructOf({ preTokenizer: split('(?i:é)') })],
+    // May match nothing, and so cut between any two characters.
+    [/^pre_tokenizer Split .*a\*/, constructOf({ preTokenizer: split('a*') })],
+    // Exponential on some text.
+    [/^pre_tokenizer Split .*a\+\)\+/, constructOf({ preTokenizer: split('(?:a+)+b') })],
+    [
+      /^pre_tokenizer Digits after ByteLevel$/,
+      constructOf({ preTokenizer: { type: 'Sequence', pretokenizers: [byteLevel, { type: 'Digits' }] } }),
+    ],
+    [/^decoder CTC$/, constructOf({ decoder: { type: 'CTC' } })],
+    [
+      /^post_processor with id 99999 outside the vocabulary$/,
+      constructOf({ postProcessor: { type: 'BertProcessing', cls: ['a', 99_999], sep: ['b', 1] } }),
+    ],
+    [
+      /^vocabulary with two tokens of id 5$/,
+      constructOf({}, (file) => withModel(file, { vocab: { ...file.model.vocab, other: 5 } })),
+    ],
+    [
+      /^vocabulary id -1 /,
+      constructOf({}, (file) => withModel(file, { vocab: { ...file.model.vocab, other: -1 } })),
+    ],
+    [
+      /^merge "zz qq" of tokens outside the vocabulary$/,
+      constructOf({}, (file) => withModel(file, { merges: [...file.model.merges, 'zz qq'] })),
+    ],
+    [/^unk_token <none> outside the vocabulary$/, constructOf({ model: { unk_token: '<none>' } })],
+    [/^added token "Q" of id 7, which would be \d+$/, constructOf({ added: [{ content: 'Q', id: 7 }] })],
+    [/^added token "Q" twice or empty$/, constructOf({ added: [{ content: 'Q' }, { content: 'Q' }] })],
+    [
+      /^added token "q" that normalizes to another$/,
+      constructOf({
+        normalizer: { type: 'Lowercase' },
+        added: [
+          { content: 'Q', normalized: true },
+          { content: 'q', normalized: true },
+        ],
+      }),
+    ],
+    [
+      /^added token " " that normalizes to nothing$/,
+      constructOf({
+        normalizer: { type: 'Strip', strip_left: true, strip_right: true },
+        added: [{ content: ' ', normalized: true }],
+      }),
+    ],
+    [/^a tokenizer.json without a model$/, constructOf({}, () => ({}))],
+  ];
+  for (const [construct, actual] of refused)
+    it(`names what it refuses: ${construct.source}`, () =>
+      assert.match(actual ?? 'nothing was refused', construct));
+});

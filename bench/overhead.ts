@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Bar, judge } from './overhead/bars.ts';
+import { type Bar, judge, NO_BRIDGE } from './overhead/bars.ts';
 import type { CaseResult, Measured } from './overhead/measure.ts';
 import { printTable, writeResults } from './results.ts';
 
@@ -33,28 +33,34 @@ function printCase({ name, bytes, callsPerRound, designs }: CaseResult): void {
   console.log(`\n${name}: body of ${bytes} bytes, ${callsPerRound} calls a round`);
   const netServer = designs['net server']!.p50;
   const synckit = designs.synckit?.p50;
+  const work = designs[NO_BRIDGE]!.p50;
   printTable(
-    ['', 'p50 us', 'p99 us', 'of net server', 'of synckit'],
+    ['', 'p50 us', 'p99 us', 'of net server', 'of synckit', 'p50 - no bridge'],
     Object.entries(designs).map(([design, { p50, p99 }]) => [
       design,
       p50.toFixed(1),
       p99.toFixed(1),
       (p50 / netServer).toFixed(3),
       synckit === undefined ? '' : (p50 / synckit).toFixed(2),
+      HANDS_OVER_ONLY.includes(design) ? '' : (p50 - work).toFixed(1),
     ]),
   );
 }
 
+/** They do no work that could be taken off. */
+const HANDS_OVER_ONLY = ['synckit', 'piscina'];
+
 function printBars(bars: readonly Bar[]): void {
   console.log('\nBars, medians of this run at 4 kB without encode');
   printTable(
-    ['', 'mode', 'demanded', 'measured', ''],
-    bars.map(({ what, mode, demanded, measured, met }) => [
+    ['', 'mode', 'demanded', 'whole calls', '', 'bridges alone'],
+    bars.map(({ what, mode, demanded, measured, bridges, met }) => [
       what,
       mode,
       demanded,
       measured.toFixed(2),
       met ? 'met' : 'MISSED',
+      bridges.toFixed(2),
     ]),
   );
 }

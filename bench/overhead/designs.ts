@@ -6,9 +6,12 @@ import { AsyncTokenizer, Tokenizer } from 'epptok';
 import koffi from 'koffi';
 import { Piscina } from 'piscina';
 import { createSyncFn } from 'synckit';
+import { openModels, prepareModel } from '../../src/core/model.ts';
+import { serve } from '../../src/core/serve.ts';
 import { startProgram, startScript, stop, waitForLine } from '../child.ts';
-import { BENCH_CLIENT, CLI, MODEL, PLUGIN } from '../paths.ts';
+import { BENCH_CLIENT, CLI, MODEL, MODEL_DIRECTORY, PLUGIN } from '../paths.ts';
 import { type Percentiles, percentiles } from '../statistics.ts';
+import { NO_BRIDGE } from './bars.ts';
 import type { Case } from './cases.ts';
 
 /** One way to hand over a body and get ids back. */
@@ -31,6 +34,7 @@ export async function openDesigns(folder: string): Promise<readonly Design[]> {
   const tokenizer = new Tokenizer({ model: MODEL, threads: THREADS });
   const asyncTokenizer = await AsyncTokenizer.create({ model: MODEL, threads: THREADS });
   return [
+    noBridge(),
     inPlugin('callback', tokenizer, false),
     inPlugin('direct', tokenizer, true),
     await socket,
@@ -40,6 +44,22 @@ export async function openDesigns(folder: string): Promise<readonly Design[]> {
     piscina(),
     await netServer,
   ];
+}
+
+/** The same work as a function call on this thread. */
+function noBridge(): Design {
+  const prepared = prepareModel({ name: 'qwen3', directory: MODEL_DIRECTORY });
+  if (!prepared.ok) throw new Error(prepared.fault.message);
+  const models = openModels([prepared.value]);
+  if (!models.ok) throw new Error(models.fault.message);
+  const request = { operation: 'tokenize', kind: 'auto', flags: 0, model: '' } as const;
+  return {
+    name: NO_BRIDGE,
+    serves: 'requests',
+    measure: (one) =>
+      timeBlocking(one, () => serve({ ...request, body: one.body }, models.value, 0).ids.length),
+    async close() {},
+  };
 }
 
 /** C in this process, on the JavaScript thread (callback) or on one of its own (direct). */

@@ -29,6 +29,11 @@ export interface TokenizerOptions {
    * add_eos_token beside a tokenizer.json, and so gives DeepSeek V3 no BOS. Default 4.
    */
   transformers?: 4 | 5;
+  /**
+   * `compiled` (default): our own engine. `library`: `@huggingface/tokenizers`, several times slower, and right only where
+   * its Unicode version is the tokenizer's; for comparison.
+   */
+  encoder?: 'compiled' | 'library';
 }
 
 /** One call. */
@@ -72,7 +77,14 @@ const DEFAULTS = {
 
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-const TOKENIZER_KEYS = [...Object.keys(DEFAULTS), 'model', 'contextLength', 'engine', 'transformers'];
+const TOKENIZER_KEYS = [
+  ...Object.keys(DEFAULTS),
+  'model',
+  'contextLength',
+  'engine',
+  'transformers',
+  'encoder',
+];
 const TOKENIZE_KEYS = ['kind', 'body', 'model', 'timeoutMs', 'prompt', 'addSpecialTokens', 'signal'];
 const DETOKENIZE_KEYS = ['ids', 'model', 'timeoutMs', 'skipSpecialTokens'];
 
@@ -80,14 +92,17 @@ const DETOKENIZE_KEYS = ['ids', 'model', 'timeoutMs', 'skipSpecialTokens'];
 export function tokenizerSettings(options: TokenizerOptions): Settings {
   requireKnownKeys('option', options, TOKENIZER_KEYS);
   const given = { ...DEFAULTS, ...withoutUndefined(options) };
-  const { engine = 'vllm', transformers = 4, contextLength } = options;
+  const { engine = 'vllm', transformers = 4, encoder = 'compiled', contextLength } = options;
   if (engine !== 'vllm' && engine !== 'dynamo') refuse(`option engine must be 'vllm' or 'dynamo'`);
+  if (encoder !== 'compiled' && encoder !== 'library')
+    refuse(`option encoder must be 'compiled' or 'library'`);
   if (transformers !== 4 && transformers !== 5) refuse('option transformers must be 4 or 5');
   if (contextLength !== undefined) requireInteger('option contextLength', contextLength, 1);
   return {
     models: modelSpecs(modelArguments(options.model), {
       engine,
       transformers,
+      encoder,
       ...(contextLength === undefined ? {} : { contextLength }),
     }),
     threads: requireInteger('option threads', given.threads, 0, 1024),

@@ -2,11 +2,17 @@ import { openLibraryTemplate } from '../preprocess/library-template.ts';
 import { type ChatTemplates, renderChat } from '../preprocess/prompt.ts';
 import { type Outcome, succeed } from '../protocol/status.ts';
 import type { Encoder } from '../tokenizer/encoder.ts';
-import { openLibraryEncoder } from '../tokenizer/library.ts';
-import { parseTokenizerBytes, readModelDirectory } from '../tokenizer/load.ts';
+import { warmUp as warmUpEncoder } from '../tokenizer/engine/index.ts';
+import { readModelDirectory } from '../tokenizer/load.ts';
 import { type NamedTokens, namedTokens } from '../tokenizer/named-tokens.ts';
-import { type Overrides, overridesOf } from '../tokenizer/overrides.ts';
-import { type SpecialTokens, specialTokensAround } from '../tokenizer/special-tokens.ts';
+import { overridesOf } from '../tokenizer/overrides.ts';
+import {
+  type EncoderName,
+  openEncoder,
+  type PreparedEncoder,
+  prepareEncoder,
+} from '../tokenizer/prepared-encoder.ts';
+import { specialTokensAround } from '../tokenizer/special-tokens.ts';
 import type { TransformersMajor } from '../tokenizer/tokenizer-class.ts';
 
 /** Whose special tokens: what vLLM adds around completions, embeddings and text, or none, as Dynamo. */
@@ -21,6 +27,8 @@ export interface ModelSpec {
   readonly contextLength?: number | undefined;
   /** The major version of `transformers` that the engine runs on; 4 unless set. */
   readonly transformers?: TransformersMajor | undefined;
+  /** `compiled` unless set. */
+  readonly encoder?: EncoderName | undefined;
 }
 
 /** A model that has been read and prepared: plain data, posted to every worker. What is large is in shared memory. */
@@ -29,17 +37,9 @@ export interface PreparedModel {
   readonly engine: Engine;
   readonly contextLength: number | undefined;
   readonly encoder: PreparedEncoder;
-  readonly specialTokens: SpecialTokens;
   readonly chatTemplates: Readonly<Record<string, string>>;
   readonly variables: NamedTokens;
 }
-
-export type PreparedEncoder = {
-  readonly with: 'library';
-  readonly directory: string;
-  readonly tokenizerBytes: SharedArrayBuffer;
-  readonly overrides: Overrides;
-};
 
 /** A model as one worker uses it. */
 export interface Model {
@@ -56,18 +56,18 @@ export type Models = ReadonlyMap<string, Model>;
 export function prepareModel(spec: ModelSpec): Outcome<PreparedModel> {
   const read = readModelDirectory(spec.directory);
   if (!read.ok) return read;
-  const { tokenizerConfig, modelConfig, tokenizerBytes, directory, chatTemplates } = read.value;
+  const { tokenizerConfig, modelConfig, chatTemplates } = read.value;
   const settings = { tokenizerConfig, modelConfig, transformers: spec.transformers ?? 4 };
   const overrides = overridesOf(read.value.tokenizer, settings);
-  const tokenizer = { ...read.value.tokenizer, ...overrides };
-  const around = specialTokensAround(tokenizer, settings);
+  const around = specialTokensAround({ ...read.value.tokenizer, ...overrides }, settings);
   if (!around.ok) return around;
+  const encoder = prepareEncoder(spec.encoder ?? 'compiled', read.value, overrides, around.value);
+  if (!encoder.ok) return encoder;
   return succeed({
     name: spec.name,
     engine: spec.engine ?? 'vllm',
     contextLength: spec.contextLength || read.value.contextLength,
-    encoder: { with: 'library', directory, tokenizerBytes, overrides },
-    specialTokens: around.value,
+    encoder: encoder.value,
     chatTemplates,
     variables: namedTokens(settings),
   });
@@ -75,7 +75,7 @@ export function prepareModel(spec: ModelSpec): Outcome<PreparedModel> {
 
 /** Opens a prepared model in this worker. */
 export function openModel(prepared: PreparedModel): Outcome<Model> {
-  const encoder = openEncoder(prepared.encoder, prepared.specialTokens);
+  const encoder = openEncoder(prepared.encoder);
   if (!encoder.ok) return encoder;
   // A template that cannot be compiled refuses chat requests, and no others.
   const byName = new Map(
@@ -93,12 +93,6 @@ export function openModel(prepared: PreparedModel): Outcome<Model> {
   });
 }
 
-function openEncoder(prepared: PreparedEncoder, special: SpecialTokens): Outcome<Encoder> {
-  const tokenizer = parseTokenizerBytes(prepared.tokenizerBytes, prepared.directory);
-  if (!tokenizer.ok) return tokenizer;
-  return openLibraryEncoder({ ...tokenizer.value, ...prepared.overrides }, special);
-}
-
 /** Opens all models of a worker; the first that fails decides. */
 export function openModels(prepared: readonly PreparedModel[]): Outcome<Models> {
   const models = new Map<string, Model>();
@@ -112,6 +106,7 @@ export function openModels(prepared: readonly PreparedModel[]): Outcome<Models> 
 
 /** Runs the paths of a request a few times, so that the first one does not pay for compilation. */
 export function warmUp(model: Model): void {
+  warmUpEncoder(model.encoder);
   const messages = [{ role: 'user', content: 'Warm up: 1, 2, 3, dix, elf, двенадцать, 十三.' }];
   for (let turn = 0; turn < 20; turn++) {
     const rendered = renderChat(model.templates, {

@@ -310,11 +310,13 @@ describe('what is refused', () => {
     assert.deepEqual(ids({ prompt: 'a' }, { models }), [8, 0]);
   });
 
-  test('text that the vocabulary has no token for', () => {
-    const wordPiece = { type: 'WordPiece', vocab: { a: 0 }, continuing_subword_prefix: '##' };
-    const models = open({ 'tokenizer.json': { model: wordPiece } }, {});
-    assert.deepEqual(ids({ prompt: 'a' }, { models }), [0]);
-    assert.equal(refused({ prompt: 'b' }, { models })[0], 'TOKENIZE_FAILED');
+  test('a model whose tokenizer.json uses what is not done exactly', () => {
+    const files = { 'tokenizer.json': { model: { type: 'WordPiece', vocab: { a: 0 } } } };
+    for (const encoder of ['compiled', 'library'] as const) {
+      const prepared = withDirectory(files, (directory) => prepareModel({ name: 'm', directory, encoder }));
+      assert.equal(!prepared.ok && prepared.fault.status, 'UNSUPPORTED');
+      assert.match(prepared.ok ? '' : prepared.fault.message, /tokenizer\.json .*: model WordPiece$/);
+    }
   });
 });
 

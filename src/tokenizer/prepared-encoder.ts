@@ -1,0 +1,59 @@
+import { fail, type Outcome, succeed } from '../protocol/status.ts';
+import { capabilityOf } from './capability.ts';
+import type { Encoder } from './encoder.ts';
+import { type EngineTables, openEngine } from './engine/index.ts';
+import { openLibraryEncoder } from './library.ts';
+import { inexactConstruct } from './library-gate.ts';
+import { type ModelFiles, parseTokenizerBytes } from './load.ts';
+import type { Overrides } from './overrides.ts';
+import type { SpecialTokens } from './special-tokens.ts';
+
+/**
+ * Which encoder: our own compiled one, or `@huggingface/tokenizers`, the reference implementation, which is slower and goes with
+ * the Unicode version of the JavaScript engine that it runs in.
+ */
+export type EncoderName = 'compiled' | 'library';
+
+/** An encoder as plain data, posted to every worker. The compiled one's tables are in memory that all workers share. */
+export type PreparedEncoder =
+  | { readonly with: 'compiled'; readonly tables: EngineTables }
+  | {
+      readonly with: 'library';
+      readonly directory: string;
+      readonly tokenizerBytes: SharedArrayBuffer;
+      readonly overrides: Overrides;
+      readonly special: SpecialTokens;
+    };
+
+/** The capability gate: a construct that the chosen encoder does not do exactly is UNSUPPORTED, by its name. */
+export function prepareEncoder(
+  name: EncoderName,
+  files: ModelFiles,
+  overrides: Overrides,
+  special: SpecialTokens,
+): Outcome<PreparedEncoder> {
+  const { directory, tokenizerBytes } = files;
+  const tokenizer = { ...files.tokenizer, ...overrides };
+  const unsupported = (construct: string) =>
+    fail('UNSUPPORTED', `${directory}/tokenizer.json uses what is not done exactly: ${construct}`);
+  if (name === 'library') {
+    const construct = inexactConstruct(tokenizer);
+    if (construct !== undefined) return unsupported(construct);
+    return succeed({ with: 'library', directory, tokenizerBytes, overrides, special });
+  }
+  // What surrounds a text is known already, from more files than this one.
+  const capability = capabilityOf({ ...tokenizer, post_processor: null });
+  if (capability.encoder === 'none') return unsupported(capability.construct);
+  const { tables } = capability;
+  const beyond = [...special.prefix, ...special.suffix].find((id) => id >= tables.vocabularySize);
+  if (beyond !== undefined) return unsupported(`post_processor with id ${beyond} outside the vocabulary`);
+  return succeed({ with: 'compiled', tables: { ...tables, ...special } });
+}
+
+/** Opens a prepared encoder in this worker. */
+export function openEncoder(prepared: PreparedEncoder): Outcome<Encoder> {
+  if (prepared.with === 'compiled') return succeed(openEngine(prepared.tables));
+  const { tokenizerBytes, directory, overrides, special } = prepared;
+  const tokenizer = parseTokenizerBytes(tokenizerBytes, directory);
+  return tokenizer.ok ? openLibraryEncoder({ ...tokenizer.value, ...overrides }, special) : tokenizer;
+}

@@ -31,8 +31,8 @@ const PROMPTS = {
 } as const;
 const CELLS: readonly Cell[] = quick
   ? [
-      { prompt: '1k', concurrency: 8, seconds: 2 },
-      { prompt: '40k', concurrency: 64, seconds: 8 },
+      { prompt: '1k', concurrency: 8, seconds: 1.5 },
+      { prompt: '40k', concurrency: 64, seconds: 6 },
     ]
   : (['1k', '40k'] as const).flatMap((prompt) =>
       [1, 8, 64].map((concurrency) => ({ prompt, concurrency, seconds: prompt === '1k' ? 10 : 20 })),
@@ -175,22 +175,24 @@ function print(all: readonly Measured[]): void {
  * What the project promises. A machine that is busy with other things keeps an idle process waiting too: its figure stands
  * beside, and how long the loop was on a core at most, which is the stall of the frontend's own making.
  */
-function printBar(all: readonly Measured[]): void {
-  const bar = all.find(
-    (one) => one.design === 'library, AsyncTokenizer' && one.prompt === '40k' && one.concurrency === 64,
-  )!;
-  const { loop, control } = bar;
+function printBars(all: readonly Measured[]): void {
+  console.log('\nno stall over 50 ms with 64 prompts of ~40k tokens in flight');
+  for (const one of all) {
+    const judged = one.design.endsWith('AsyncTokenizer') && one.prompt === '40k' && one.concurrency === 64;
+    if (judged) printBar(one);
+  }
+}
+
+function printBar({ design, loop, control }: Measured): void {
   const verdict = loop.monitorMax <= 50 ? 'met' : 'MISSED';
   const longest = `${loop.monitorMax.toFixed(0)} ms (an idle process meanwhile: ${control.monitorMax.toFixed(0)} ms)`;
   const work = loop.longestWork === undefined ? '' : `; on a core at most ${loop.longestWork.toFixed(0)} ms`;
-  console.log(
-    `\nno stall over 50 ms with 64 prompts of ~40k tokens in flight: ${verdict}, ${longest}${work}`,
-  );
+  console.log(`${design}: ${verdict}, ${longest}${work}`);
 }
 
 const all: Measured[] = [];
 for (const design of DESIGNS) all.push(...(await measureDesign(design)));
 requireAgreement(all);
 print(all);
-printBar(all);
+printBars(all);
 writeResults('stall', { quick, threads, measured: all.map(({ hashes, ...one }) => one) });

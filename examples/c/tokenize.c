@@ -23,6 +23,10 @@ int main(int argc, char **argv)
         return 2;
     }
     size_t length = fread(body, 1, sizeof body, stdin);
+    if (length == sizeof body) {
+        fprintf(stderr, "a body of 1 MiB or more does not fit this example\n");
+        return 2;
+    }
 
     epptok *handle = NULL;
     char message[256];

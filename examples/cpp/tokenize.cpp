@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
     try {
         const Tokenizer tokenizer(argv[1]);
         for (const auto &ids : tokenizer.tokenize(body, std::chrono::seconds(2)))
-            std::cout << ids.size() << " ids, the first is " << ids.at(0) << '\n';
+            std::cout << ids.size() << " ids, the first is " << (ids.empty() ? "none" : std::to_string(ids[0])) << '\n';
     } catch (const TokenizeError &error) {
         std::cerr << error.what() << '\n';
         return 1;

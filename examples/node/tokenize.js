@@ -10,7 +10,7 @@ try {
     prompt: true,
   });
   console.log(`${ids.length} ids, ${provenance}: ${ids.slice(0, 4).join(' ')} ...`);
-  console.log(JSON.stringify(prompt.slice(-30)));
+  if (prompt !== undefined) console.log(JSON.stringify(prompt.slice(-30))); // none for a prompt of token ids
 } catch (error) {
   if (!(error instanceof EpptokError)) throw error;
   console.error(error.code === 'BACKPRESSURE' ? 'saturated: route by load' : error.message);

@@ -32,7 +32,7 @@ const PROMPTS = {
 const CELLS: readonly Cell[] = quick
   ? [
       { prompt: '1k', concurrency: 8, seconds: 1.5 },
-      { prompt: '40k', concurrency: 64, seconds: 6 },
+      { prompt: '40k', concurrency: 64, seconds: 5 },
     ]
   : (['1k', '40k'] as const).flatMap((prompt) =>
       [1, 8, 64].map((concurrency) => ({ prompt, concurrency, seconds: prompt === '1k' ? 10 : 20 })),
@@ -184,14 +184,16 @@ function printBars(all: readonly Measured[]): void {
 }
 
 function printBar({ design, loop, control }: Measured): void {
-  const verdict = loop.monitorMax <= 50 ? 'met' : 'MISSED';
+  const missed = control.monitorMax > 50 ? 'this machine is too busy to tell' : 'MISSED';
+  const verdict = loop.monitorMax <= 50 ? 'met' : missed;
   const longest = `${loop.monitorMax.toFixed(0)} ms (an idle process meanwhile: ${control.monitorMax.toFixed(0)} ms)`;
   const work = loop.longestWork === undefined ? '' : `; on a core at most ${loop.longestWork.toFixed(0)} ms`;
   console.log(`${design}: ${verdict}, ${longest}${work}`);
 }
 
 const all: Measured[] = [];
-for (const design of DESIGNS) all.push(...(await measureDesign(design)));
+const designs = quick ? DESIGNS.filter(({ name }) => name !== 'library, bare piscina') : DESIGNS;
+for (const design of designs) all.push(...(await measureDesign(design)));
 requireAgreement(all);
 print(all);
 printBars(all);

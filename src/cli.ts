@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { AsyncTokenizer } from './async-tokenizer.ts';
 import { modelSpecs } from './core/model-names.ts';
-import { NativeServer, openLog } from './entry/native-server.ts';
+import { LOG_LEVELS, NativeServer, openLog } from './entry/native-server.ts';
 import { EpptokError } from './errors.ts';
 import { KINDS, type Kind } from './protocol/messages.ts';
 import type { Fault } from './protocol/status.ts';
@@ -39,6 +39,9 @@ const program = new Command('epptok')
   .description('Exact prompt token ids for LLM gateways.')
   .version(VERSION)
   .showHelpAfterError()
+  .configureOutput({
+    outputError: (text, write) => write(text.replace(/^error: /, 'epptok: INVALID_ARGUMENT: ')),
+  })
   .addHelpText(
     'after',
     `
@@ -52,12 +55,16 @@ withModelOptions(program.command('serve'))
   .description('Serve token ids to libepptok on a unix socket until SIGTERM or SIGINT.')
   .requiredOption(
     '--socket <path>',
-    'where to listen; its directory is made with mode 0700, the socket with 0600',
+    'where to listen; the last directory of it is made with mode 0700, the socket with 0600',
   )
   .option('--socket-group <group>', 'let this group in: directory 0750, socket 0660')
   .option('--max-queue-calls <n>', 'calls that may wait before BACKPRESSURE', wholeNumber, 1024)
   .option('--max-queue-bytes <n>', 'bytes that may wait before BACKPRESSURE', wholeNumber, 256 * 1024 * 1024)
-  .option('--log <level>', 'debug, info, warn or error; to standard error, never with prompts in it', 'info')
+  .addOption(
+    new Option('--log <level>', 'what is logged to standard error, never with prompts in it')
+      .choices(LOG_LEVELS)
+      .default('info'),
+  )
   .action(serve);
 
 withModelOptions(program.command('encode'))
@@ -80,7 +87,7 @@ function withModelOptions(command: Command): Command {
       (value: string, before: string[] = []) => [...before, value],
     )
     .option('--threads <n>', 'worker threads; 0: the cores available', wholeNumber, 0)
-    .option('--context-length <n>', "tokens, instead of the model's own", wholeNumber)
+    .option('--context-length <n>', "tokens, instead of the model's own; 0: the model's own", wholeNumber)
     .addOption(
       new Option('--engine <name>', 'whose special tokens completions, embeddings and texts get')
         .choices(['vllm', 'dynamo'])
@@ -99,8 +106,14 @@ async function serve(options: ServeArguments): Promise<void> {
   const log = openLog(options.log);
   const { engine, contextLength, threads, maxQueueCalls, maxQueueBytes } = options;
   const transformers = major(options.transformers);
+  const models = modelSpecs(options.model, {
+    engine,
+    transformers,
+    ...(contextLength ? { contextLength } : {}),
+  });
+  if (!models.ok) die({ ...models.fault, message: `--model: ${models.fault.message}` });
   const server = NativeServer.start({
-    models: modelSpecs(options.model, { engine, transformers, ...(contextLength ? { contextLength } : {}) }),
+    models: models.value,
     threads,
     maxQueueCalls,
     maxQueueBytes,
@@ -128,6 +141,11 @@ async function serve(options: ServeArguments): Promise<void> {
 }
 
 async function encode(file: string | undefined, options: EncodeArguments): Promise<void> {
+  if (options.prompt && !options.json) {
+    die({ status: 'INVALID_ARGUMENT', message: '--prompt is printed with --json only' });
+  }
+  // A reader that has seen enough, as head(1), is no failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   const { engine, contextLength, kind } = options;
   let tokenizer: AsyncTokenizer | undefined;
   try {

@@ -98,13 +98,15 @@ export function tokenizerSettings(options: TokenizerOptions): Settings {
     refuse(`option encoder must be 'compiled' or 'library'`);
   if (transformers !== 4 && transformers !== 5) refuse('option transformers must be 4 or 5');
   if (contextLength !== undefined) requireInteger('option contextLength', contextLength, 1);
+  const models = modelSpecs(modelArguments(options.model), {
+    engine,
+    transformers,
+    encoder,
+    ...(contextLength === undefined ? {} : { contextLength }),
+  });
+  if (!models.ok) return refuse(`option model: ${models.fault.message}`);
   return {
-    models: modelSpecs(modelArguments(options.model), {
-      engine,
-      transformers,
-      encoder,
-      ...(contextLength === undefined ? {} : { contextLength }),
-    }),
+    models: models.value,
     threads: requireInteger('option threads', given.threads, 0, 1024),
     timeoutMs: requireInteger('option timeoutMs', given.timeoutMs, 1, MAX_TIMEOUT_MS),
     openTimeoutMs: requireInteger('option openTimeoutMs', given.openTimeoutMs, 1, MAX_TIMEOUT_MS),

@@ -25,9 +25,12 @@ export interface ServerSettings {
   readonly parent?: number | undefined;
 }
 
-/** To standard error, from the level in EPPTOK_LOG (default `warn`). Never a prompt, a token id or a body. */
-export function openLog(level = process.env.EPPTOK_LOG ?? 'warn'): Logger {
-  return pino({ name: 'epptok', level }, pino.destination({ fd: 2, sync: true }));
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+
+/** To standard error, from `level` on; an unknown one is `warn`. Never a prompt, a token id or a body. */
+export function openLog(level: string | undefined): Logger {
+  const known = LOG_LEVELS.find((one) => one === level) ?? 'warn';
+  return pino({ name: 'epptok', level: known }, pino.destination({ fd: 2, sync: true }));
 }
 
 /**
@@ -72,12 +75,12 @@ export class NativeServer {
   /** Loads the models and starts the service threads. A failure is what callers are told from then on, too. */
   async load(): Promise<Outcome<void>> {
     const prepared = await prepareModels(this.#settings.models, new URL('./pool-worker.js', import.meta.url));
-    if (!prepared.ok) return this.#refuse(prepared.fault);
+    if (!prepared.ok) return this.refuse(prepared.fault);
     const file = new URL('./service-thread.js', import.meta.url);
     const threads = threadCount(this.#settings.threads);
     this.#services = new NativeServices(file, this.#host, threads, prepared.value);
     const ready = await this.#services.ready();
-    if (!ready.ok) return this.#refuse(ready.fault);
+    if (!ready.ok) return this.refuse(ready.fault);
     this.#library.setReady(this.#host, STATUS.OK, '');
     return ready;
   }
@@ -92,7 +95,8 @@ export class NativeServer {
     this.#end();
   }
 
-  #refuse(fault: Fault): Outcome<void> {
+  /** Tells callers, from now on, why they cannot be served. */
+  refuse(fault: Fault): Outcome<void> {
     this.#library.setReady(this.#host, STATUS[fault.status], fault.message);
     return fail(fault.status, fault.message);
   }

@@ -17,14 +17,15 @@ const { values } = parseArgs({
   },
 });
 
-const log = openLog();
+const log = openLog(process.env.EPPTOK_LOG);
 const contextLength = Number(values['context-length']);
+const models = modelSpecs(values.model ?? [], {
+  engine: values.engine === 'dynamo' ? 'dynamo' : 'vllm',
+  transformers: values.transformers === '5' ? 5 : 4,
+  ...(contextLength > 0 ? { contextLength } : {}),
+});
 const server = NativeServer.start({
-  models: modelSpecs(values.model ?? [], {
-    engine: values.engine === 'dynamo' ? 'dynamo' : 'vllm',
-    transformers: values.transformers === '5' ? 5 : 4,
-    ...(contextLength > 0 ? { contextLength } : {}),
-  }),
+  models: models.ok ? models.value : [],
   threads: Number(values.threads),
   maxQueueCalls: Number(values['max-queue-calls']),
   maxQueueBytes: Number(values['max-queue-bytes']),
@@ -34,7 +35,9 @@ const server = NativeServer.start({
 if (server.ok) {
   // The parent's terminal sends its signals to the whole group; when this child ends is for the parent to say.
   process.on('SIGINT', () => {});
-  void server.value.load().then((loaded) => {
+  // A failure is told to the parent, which asks whether its models are ready.
+  const loading = models.ok ? server.value.load() : Promise.resolve(server.value.refuse(models.fault));
+  void loading.then((loaded) => {
     if (!loaded.ok) log.error({ code: loaded.fault.status }, loaded.fault.message);
   });
   await server.value.ended;

@@ -10,9 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where the runtime lies when nobody says, from the folder of the library: the npm package, then installed trees. */
+/* Where the runtime lies when nobody says, from the folder of the library: the npm package, a checkout, then installed trees. */
 static const char *const PLACES[] = {
     "../../serve-process.js",
+    "../../dist/serve-process.js",
     "epptok/serve-process.js",
     "../share/epptok/serve-process.js",
     "../../share/epptok/serve-process.js",

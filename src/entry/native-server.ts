@@ -25,7 +25,7 @@ export interface ServerSettings {
   readonly parent?: number | undefined;
 }
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 
 /** To standard error, from `level` on; an unknown one is `warn`. Never a prompt, a token id or a body. */
 export function openLog(level: string | undefined): Logger {

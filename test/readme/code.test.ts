@@ -49,7 +49,7 @@ describe('facts in README.md', () => {
       'include/epptok.h',
       ...readdirSync(join(ROOT, 'src/native')).map((n) => `src/native/${n}`),
     ];
-    const text = [...sources, 'src/entry/native-server.ts']
+    const text = [...sources, 'src/entry/serve-process.ts']
       .map((name) => readFileSync(join(ROOT, name), 'utf8'))
       .join('');
     const names = new Set(README.match(/\bEPPTOK_[A-Z_]*[A-Z]\b/g));

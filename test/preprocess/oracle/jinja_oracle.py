@@ -38,16 +38,18 @@ def compile_template(source):
 
 
 def outcome(compiled, context):
-    """{"text": ...}, or {"error": "raised", "message": ...} of raise_exception, {"error": "limit"} of a
-    recursion too deep, or {"error": "template"}."""
+    """{"text": ...}, or {"error": "raised", "message": ...} of raise_exception, {"error": "limit"} of what
+    goes too deep or grows too large, or {"error": "template"}."""
     try:
         return {"text": compiled.render(**context)}
     except jinja2.exceptions.TemplateError as error:
         if type(error) is jinja2.exceptions.TemplateError:
             return {"error": "raised", "message": str(error)}
         return {"error": "template"}
-    except RecursionError:
+    except (RecursionError, MemoryError):
         return {"error": "limit"}
+    except OverflowError as error:
+        return {"error": "limit" if "too long" in str(error) else "template"}
     except Exception:
         return {"error": "template"}
 

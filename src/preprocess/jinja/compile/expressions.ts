@@ -1,6 +1,7 @@
 import { globalRefusal } from '../library/refused.ts';
 import type { BinaryOperator, CompareOperator, Expression } from '../syntax/ast.ts';
 import { TemplateSyntaxError } from '../syntax/syntax-error.ts';
+import { eachExpression } from '../syntax/walk.ts';
 import { percentFormat } from '../text/printf.ts';
 import {
   add,
@@ -16,13 +17,13 @@ import {
 import { COMPARISONS, truth } from '../values/compare.ts';
 import { PyDict } from '../values/dict.ts';
 import { claim } from '../values/limits.ts';
-import { unsupported } from '../values/render-error.ts';
+import { RenderError, unsupported } from '../values/render-error.ts';
 import { str } from '../values/repr.ts';
 import { slice } from '../values/slice.ts';
 import { Markup, type PlainDict, Tuple, Undefined, type Value } from '../values/types.ts';
 import { compileAttribute, compileItem } from './access.ts';
 import { compileCall, compileFilter, compileTest } from './calls.ts';
-import { type Evaluate, type Place, reader } from './frame.ts';
+import { type Evaluate, Frame, type Place, reader } from './frame.ts';
 
 export function compileExpression(expression: Expression, place: Place): Evaluate {
   const compile = (inner: Expression): Evaluate => compileExpression(inner, place);
@@ -59,7 +60,7 @@ export function compileExpression(expression: Expression, place: Place): Evaluat
       return compileAttribute(compile(expression.object), expression.name);
     case 'Item':
       if (expression.key.type === 'Slice')
-        return compileSlice(compile(expression.object), expression.key, place);
+        return compileSlice(expression.object, compile(expression.object), expression.key, place);
       return compileItem(compile(expression.object), expression.key, compile(expression.key));
     case 'Slice':
       throw new TemplateSyntaxError(
@@ -211,6 +212,7 @@ function concatenate(items: readonly Value[]): string {
 }
 
 function compileSlice(
+  source: Expression,
   object: Evaluate,
   { start, stop, step }: Extract<Expression, { type: 'Slice' }>,
   place: Place,
@@ -220,5 +222,32 @@ function compileSlice(
   const from = bound(start);
   const to = bound(stop);
   const by = bound(step);
+  if (isConstant(source) && [start, stop, step].every((part) => part === null || isConstant(part))) {
+    checkConstantSlice(
+      () => slice(object(NO_FRAME), from(NO_FRAME), to(NO_FRAME), by(NO_FRAME)),
+      source.line,
+    );
+  }
   return (frame) => slice(object(frame), from(frame), to(frame), by(frame));
+}
+
+const NO_FRAME = new Frame(0, null);
+
+function isConstant(expression: Expression): boolean {
+  let constant = true;
+  eachExpression(expression, ({ type }) => {
+    constant &&=
+      type === 'Const' || type === 'List' || type === 'Tuple' || type === 'Dict' || type === 'Unary';
+  });
+  return constant;
+}
+
+/** Where a slice of literals fails, Jinja2 prints nothing or raises, by the place it stands in. */
+function checkConstantSlice(evaluate: () => Value, line: number): void {
+  try {
+    evaluate();
+  } catch (error) {
+    if (!(error instanceof RenderError)) throw error;
+    throw new TemplateSyntaxError('slice', 'a slice of literals that fails is not supported', line);
+  }
 }

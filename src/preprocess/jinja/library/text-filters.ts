@@ -5,7 +5,7 @@ import { splitLines, strip } from '../text/whitespace.ts';
 import { truth } from '../values/compare.ts';
 import { dictEntries, PyDict } from '../values/dict.ts';
 import { escapeHtml } from '../values/html.ts';
-import { iterate, textLength, toList } from '../values/iterate.ts';
+import { iterate, len, textLength, toList } from '../values/iterate.ts';
 import { claim, spend } from '../values/limits.ts';
 import {
   intArgument,
@@ -66,11 +66,9 @@ function indent(value: Value, width: Value, first: boolean, blank: boolean): Val
 }
 
 function truncate(value: Value, length: number, killWords: boolean, end: string, leeway: number): Value {
-  if (typeof value !== 'string') {
-    if (value instanceof Undefined) return '';
-    return fail(`cannot truncate a ${typeName(value)}`);
-  }
-  if (textLength(value) <= length + leeway) return value;
+  if (len(value) <= length + leeway) return value;
+  if (value instanceof Undefined) fail(value.message);
+  if (typeof value !== 'string') fail(`cannot truncate a ${typeName(value)}`);
   const room = length - textLength(end);
   const characters = Array.from(value);
   const head = characters.slice(0, room < 0 ? Math.max(0, characters.length + room) : room).join('');

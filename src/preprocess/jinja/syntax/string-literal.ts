@@ -34,7 +34,7 @@ export function unescapeLiteral(inside: string, line: number): string {
       throw new TemplateSyntaxError('string escape', `truncated \\${other} escape`, line);
     }
     if (other === 'N') {
-      throw new TemplateSyntaxError('string escape', '\\N{...} names of characters are not supported', line);
+      throw new TemplateSyntaxError('string escape', '\\N{...} is not supported', line);
     }
     return SIMPLE[other as string] ?? whole;
   });

@@ -4,7 +4,7 @@ import { exponential, fixed, floatRepr, general } from '../values/float-text.ts'
 import { textLength } from '../values/iterate.ts';
 import { claim } from '../values/limits.ts';
 import { padding } from '../values/native.ts';
-import { fail, unsupported } from '../values/render-error.ts';
+import { fail } from '../values/render-error.ts';
 import { intText, str } from '../values/repr.ts';
 import { Markup, typeName, type Value } from '../values/types.ts';
 
@@ -33,8 +33,6 @@ export function formatValue(value: Value, spec: string): string {
   const parsed = parseSpec(spec);
   if (isText) return formatText(str(value), parsed);
   const isFloat = number instanceof PyFloat || (typeof number === 'number' && !Number.isInteger(number));
-  if (typeof value === 'boolean' && parsed.type === '')
-    return formatText(str(value), { ...parsed, align: parsed.align });
   if (!isFloat && 'bcdnoxX'.includes(parsed.type || 'd'))
     return formatInt(BigInt(number as number | bigint), parsed);
   if (isFloat && 'bcdoxXs'.includes(parsed.type) && parsed.type !== '')
@@ -102,8 +100,8 @@ function cut(text: string, { precision }: Spec): string {
 function formatInt(value: bigint, spec: Spec): string {
   if (spec.precision !== undefined) fail('Precision not allowed in integer format specifier');
   const size = value < 0n ? -value : value;
-  const type = spec.type === '' ? 'd' : spec.type;
-  if (type === 'n') return unsupported("the format code 'n'");
+  // 'n' is for the locale, which is C's.
+  const type = spec.type === '' || spec.type === 'n' ? 'd' : spec.type;
   if (type === 'c') {
     if (spec.sign !== '') fail("Sign not allowed with integer format specifier 'c'");
     if (size !== value || size > 0x10ffffn) fail('%c arg not in range(0x110000)');
@@ -123,8 +121,7 @@ function formatInt(value: bigint, spec: Spec): string {
 function formatFloat(value: number, spec: Spec): string {
   const negative = value < 0 || Object.is(value, -0);
   const size = Math.abs(value);
-  const type = spec.type === '' ? '' : spec.type;
-  if (type === 'n') return unsupported("the format code 'n'");
+  const type = spec.type === 'n' ? 'g' : spec.type;
   let text = Number.isFinite(size) ? floatDigits(size, type, spec) : Number.isNaN(size) ? 'nan' : 'inf';
   if (type === '%') text += '%';
   if (type === 'E' || type === 'F' || type === 'G') text = text.toUpperCase();

@@ -5,6 +5,7 @@ import { exponential, fixed, general } from '../values/float-text.ts';
 import { textLength } from '../values/iterate.ts';
 import { claim } from '../values/limits.ts';
 import { intArgument, padding } from '../values/native.ts';
+import { Range } from '../values/range.ts';
 import { fail } from '../values/render-error.ts';
 import { asciiRepr, intText, repr, str } from '../values/repr.ts';
 import {
@@ -12,6 +13,7 @@ import {
   int,
   isDict,
   isInt,
+  isList,
   Markup,
   Tuple,
   typeName,
@@ -49,11 +51,16 @@ export function percentFormat(template: string, values: Value): string {
       return pad(convert(type, value, flags, exact), wide, wide < 0 ? `${flags}-` : flags, type);
     },
   );
-  if (!named && mapping === undefined && used < items.length) {
+  if (!named && !hasSubscripts(values) && used < items.length) {
     fail('not all arguments converted during string formatting');
   }
   claim(text.length);
   return text;
+}
+
+/** What Python takes for a mapping: it may be left unused. */
+function hasSubscripts(values: Value): boolean {
+  return isDict(values) || isList(values) || values instanceof Range || values instanceof Undefined;
 }
 
 function lookUp(mapping: Dict, key: string): Value {

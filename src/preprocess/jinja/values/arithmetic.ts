@@ -1,7 +1,8 @@
 import { PyFloat } from '../../json/value.ts';
 import { escapeHtml } from './html.ts';
 import { boundInteger, claim, claimIntegerBits } from './limits.ts';
-import { fail, unsupported } from './render-error.ts';
+import { powerDouble } from './power.ts';
+import { fail } from './render-error.ts';
 import { float, int, isList, Markup, Tuple, typeName, Undefined, type Value } from './types.ts';
 
 type Numeric = number | bigint | PyFloat;
@@ -242,18 +243,6 @@ export function power(left: Value, right: Value): Value {
     },
     powerDouble,
   );
-}
-
-function powerDouble(a: number, b: number): number {
-  if (a === 0 && b < 0) fail('0.0 cannot be raised to a negative power');
-  // JavaScript says NaN for these, C and Python say 1.
-  if (a === 1 || (a === -1 && !Number.isFinite(b) && !Number.isNaN(b))) return 1;
-  if (a < 0 && Number.isFinite(a) && Number.isFinite(b) && !Number.isInteger(b))
-    return unsupported('a complex number');
-  const result = a ** b;
-  if (!Number.isFinite(result) && Number.isFinite(a) && Number.isFinite(b))
-    fail('Numerical result out of range');
-  return result;
 }
 
 export function negate(value: Value): Value {

@@ -18,7 +18,7 @@ export function pythonExponent(text: string): string {
 }
 
 /** The exact value of a finite float as numerator / 2^shift. */
-function exact(value: number): { numerator: bigint; shift: bigint } {
+export function exact(value: number): { numerator: bigint; shift: bigint } {
   const bits = new DataView(new ArrayBuffer(8));
   bits.setFloat64(0, value);
   const word = bits.getBigUint64(0);

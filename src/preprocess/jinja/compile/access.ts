@@ -1,6 +1,6 @@
 import type { Expression } from '../syntax/ast.ts';
 import { getAttribute, getItem, isOrdinaryKey } from '../values/attributes.ts';
-import { isPlainDict } from '../values/types.ts';
+import { isPlainDict, OwnAttributes } from '../values/types.ts';
 import type { Evaluate } from './frame.ts';
 
 /** object.name */
@@ -9,7 +9,10 @@ export function compileAttribute(object: Evaluate, name: string): Evaluate {
   if (!isOrdinaryKey(name)) return (frame) => getAttribute(object(frame), name);
   return (frame) => {
     const value = object(frame);
-    if (isPlainDict(value)) {
+    if (value instanceof OwnAttributes) {
+      const attribute = value.attribute(name);
+      if (attribute !== undefined) return attribute;
+    } else if (isPlainDict(value)) {
       const item = value[name];
       if (item !== undefined) return item;
     }

@@ -3,7 +3,7 @@ import { iterator, lengthOf } from '../values/iterate.ts';
 import { spend } from '../values/limits.ts';
 import { invoke, type Native, positional, variadic } from '../values/native.ts';
 import { fail } from '../values/render-error.ts';
-import { Builtin, type Keywords, PyObject, Tuple, Undefined, type Value } from '../values/types.ts';
+import { Builtin, type Keywords, OwnAttributes, Tuple, Undefined, type Value } from '../values/types.ts';
 
 const NO_PREVIOUS = new Undefined(() => 'there is no previous item');
 const NO_NEXT = new Undefined(() => 'there is no next item');
@@ -19,7 +19,7 @@ const cycle: Native<LoopContext> = variadic((loop, args) => {
 const changed: Native<LoopContext> = variadic((loop, args) => loop.changed(new Tuple(args)));
 
 /** The variable `loop`. It reads its items one ahead at most, and only when asked what comes after this one. */
-export class LoopContext extends PyObject {
+export class LoopContext extends OwnAttributes {
   readonly typeName = 'LoopContext';
   readonly depth0: number;
   index0 = -1;

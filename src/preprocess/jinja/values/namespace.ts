@@ -2,10 +2,10 @@ import { dictEntries, PyDict } from './dict.ts';
 import { iterate, toList } from './iterate.ts';
 import { fail } from './render-error.ts';
 import { dictRepr } from './repr.ts';
-import { Builtin, isDict, type Keywords, PyObject, type Value } from './types.ts';
+import { Builtin, isDict, type Keywords, OwnAttributes, type Value } from './types.ts';
 
 /** namespace(...): attributes that a template may set, also from within a loop. */
-export class Namespace extends PyObject {
+export class Namespace extends OwnAttributes {
   readonly typeName = 'Namespace';
   readonly #attributes: PyDict;
 

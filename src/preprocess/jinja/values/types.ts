@@ -56,6 +56,9 @@ export abstract class PyObject {
   }
 }
 
+/** What has attributes of its own and nothing else to look a name up in: a namespace, and `loop`. */
+export abstract class OwnAttributes extends PyObject {}
+
 /** The value of a name or an attribute that does not exist. It prints as nothing; most other uses raise its message. */
 export class Undefined extends PyObject {
   readonly typeName = 'Undefined';

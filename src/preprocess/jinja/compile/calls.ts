@@ -6,7 +6,7 @@ import { callMethod, callValue } from '../values/attributes.ts';
 import { dictEntries } from '../values/dict.ts';
 import { iterate } from '../values/iterate.ts';
 import { spend } from '../values/limits.ts';
-import { invoke } from '../values/native.ts';
+import { invoke, type Native } from '../values/native.ts';
 import { fail } from '../values/render-error.ts';
 import { isDict, type Keywords, Markup, NO_KEYWORDS, type Value } from '../values/types.ts';
 import type { Evaluate, Frame, Place } from './frame.ts';
@@ -109,6 +109,13 @@ export function compileFilter(
     if (!place.soft) throw new TemplateSyntaxError(`filter ${name}`, `no filter named '${name}'`, line);
     return () => fail(`No filter named '${name}' found.`);
   }
+  if (isBare(expression.args, filter)) {
+    return (frame) => {
+      const self = operand(frame);
+      spend(1);
+      return filter.run(self, NOTHING.args, NO_KEYWORDS);
+    };
+  }
   return (frame) => {
     const self = operand(frame);
     const { args, keywords } = given(frame);
@@ -132,6 +139,13 @@ function compileOperand(
   return compile(operand, place);
 }
 
+/** Whether there are no arguments, and none are needed: nothing to bind. */
+function isBare(args: Arguments, native: Native): boolean {
+  const given =
+    args.positional.length + args.named.length > 0 || args.star !== null || args.doubleStar !== null;
+  return !given && native.required === 0;
+}
+
 export function compileTest(
   { name, operand, args, line }: Extract<Expression, { type: 'Test' }>,
   place: Place,
@@ -144,6 +158,7 @@ export function compileTest(
     if (!place.soft) throw new TemplateSyntaxError(`test ${name}`, `no test named '${name}'`, line);
     return () => fail(`No test named '${name}' found.`);
   }
+  if (isBare(args, test)) return (frame) => test.run(subject(frame), NOTHING.args, NO_KEYWORDS);
   return (frame) => {
     const self = subject(frame);
     const { args: values, keywords } = given(frame);

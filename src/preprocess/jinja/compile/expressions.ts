@@ -85,7 +85,7 @@ function compileName(name: string, line: number, { scope }: Place): Evaluate {
   if (refusal !== undefined && scope.loadOf(slot)?.kind === 'resolve') {
     throw new TemplateSyntaxError(refusal, `${refusal} is not supported`, line);
   }
-  const missing = new Undefined(() => `'${name}' is undefined`);
+  const missing = new Undefined(`'${name}' is undefined`);
   const read = reader(slot, scope.owner);
   return (frame) => {
     const value = read(frame);
@@ -129,7 +129,7 @@ function compileCondition(expression: Extract<Expression, { type: 'Condition' }>
   const then = compileExpression(expression.consequent, place);
   const { line } = expression;
   const missing = new Undefined(
-    () => `the inline if-expression on line ${line} evaluated to false and no else section was defined.`,
+    `the inline if-expression on line ${line} evaluated to false and no else section was defined.`,
   );
   const otherwise =
     expression.otherwise === null ? () => missing : compileExpression(expression.otherwise, place);

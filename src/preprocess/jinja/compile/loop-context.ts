@@ -5,8 +5,8 @@ import { invoke, type Native, positional, variadic } from '../values/native.ts';
 import { fail } from '../values/render-error.ts';
 import { Builtin, type Keywords, OwnAttributes, Tuple, Undefined, type Value } from '../values/types.ts';
 
-const NO_PREVIOUS = new Undefined(() => 'there is no previous item');
-const NO_NEXT = new Undefined(() => 'there is no next item');
+const NO_PREVIOUS = new Undefined('there is no previous item');
+const NO_NEXT = new Undefined('there is no next item');
 
 /** Renders the loop's body over other items, one level deeper. */
 export type Recurse = (iterable: Value, depth: number) => string;

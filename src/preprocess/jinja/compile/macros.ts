@@ -20,7 +20,7 @@ export interface MacroCode {
   readonly body: (parent: Frame, args: readonly (Value | undefined)[]) => string;
 }
 
-const NO_CALLER = new Undefined(() => 'No caller defined');
+const NO_CALLER = new Undefined('No caller defined');
 
 export class Macro extends PyObject {
   readonly typeName = 'Macro';
@@ -156,7 +156,7 @@ function compileDefaults({ parameters, defaults }: Signature, place: Place): Eva
   return parameters.map((parameter, index) => {
     const value = defaults[index - without];
     if (value !== undefined) return compileExpression(value, place);
-    const missing = new Undefined(() => `parameter '${parameter}' was not provided`);
+    const missing = new Undefined(`parameter '${parameter}' was not provided`);
     return () => missing;
   });
 }

@@ -96,12 +96,12 @@ function last(value: Value): Value {
   const items = reversible(value);
   if (items === undefined) return fail(`'${typeName(value)}' object is not reversible`);
   const item = items.at(-1);
-  return item !== undefined ? item : new Undefined(() => 'No last item, sequence was empty.');
+  return item !== undefined ? item : new Undefined('No last item, sequence was empty.');
 }
 
 function first(value: Value): Value {
   const step = iterator(value).next();
-  return step.done === true ? new Undefined(() => 'No first item, sequence was empty.') : step.value;
+  return step.done === true ? new Undefined('No first item, sequence was empty.') : step.value;
 }
 
 function sum(value: Value, attribute: Value, start: Value): Value {

@@ -63,7 +63,7 @@ function extreme(value: Value, largest: boolean, caseSensitive: Value, attribute
       best === undefined || (largest ? order(itemKey, best.key, '>') > 0 : order(itemKey, best.key, '<') < 0);
     if (wins) best = { item, key: itemKey };
   }
-  return best === undefined ? new Undefined(() => 'No aggregated item, sequence was empty.') : best.item;
+  return best === undefined ? new Undefined('No aggregated item, sequence was empty.') : best.item;
 }
 
 function dictSort(value: Value, [caseSensitive, by, reversed]: Bound): Value {

@@ -13,6 +13,10 @@ export function isSpace(unit: number): boolean {
   );
 }
 
+function isSpaceAt(text: string, index: number): boolean {
+  return isSpace(text.charCodeAt(index));
+}
+
 export type Side = 'left' | 'right' | 'both';
 
 /** strip, lstrip and rstrip: of space, or of any of `characters`. */
@@ -20,13 +24,15 @@ export function strip(text: string, side: Side, characters?: string): string {
   if (characters !== undefined && !/^[\0-\ud7ff\ue000-\uffff]*$/.test(characters)) {
     return stripPoints(text, side, characters);
   }
-  const strips = (index: number): boolean =>
-    characters === undefined ? isSpace(text.charCodeAt(index)) : characters.includes(text.charAt(index));
   let start = 0;
   let end = text.length;
-  if (side !== 'right') while (start < end && strips(start)) start++;
-  if (side !== 'left') while (end > start && strips(end - 1)) end--;
+  if (side !== 'right') while (start < end && isStripped(text, start, characters)) start++;
+  if (side !== 'left') while (end > start && isStripped(text, end - 1, characters)) end--;
   return start === 0 && end === text.length ? text : text.slice(start, end);
+}
+
+function isStripped(text: string, index: number, characters: string | undefined): boolean {
+  return characters === undefined ? isSpace(text.charCodeAt(index)) : characters.includes(text.charAt(index));
 }
 
 /** The same where `characters` hold some above U+FFFF, which must not be taken apart. */
@@ -58,32 +64,31 @@ export function splitLines(text: string, keepEnds: boolean): string[] {
 /** split and rsplit at runs of space; at most `most` splits, from the left or the right, when that is not negative. */
 export function splitAtSpace(text: string, most: number, fromRight: boolean): string[] {
   const words: string[] = [];
-  const space = (index: number): boolean => isSpace(text.charCodeAt(index));
   if (fromRight) {
     let end = text.length;
     for (;;) {
-      while (end > 0 && space(end - 1)) end--;
+      while (end > 0 && isSpaceAt(text, end - 1)) end--;
       if (end === 0) return words.reverse();
       if (words.length === most) {
         words.push(text.slice(0, end));
         return words.reverse();
       }
       let start = end;
-      while (start > 0 && !space(start - 1)) start--;
+      while (start > 0 && !isSpaceAt(text, start - 1)) start--;
       words.push(text.slice(start, end));
       end = start;
     }
   }
   let start = 0;
   for (;;) {
-    while (start < text.length && space(start)) start++;
+    while (start < text.length && isSpaceAt(text, start)) start++;
     if (start === text.length) return words;
     if (words.length === most) {
       words.push(text.slice(start));
       return words;
     }
     let end = start;
-    while (end < text.length && !space(end)) end++;
+    while (end < text.length && !isSpaceAt(text, end)) end++;
     words.push(text.slice(start, end));
     start = end;
   }

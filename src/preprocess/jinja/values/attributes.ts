@@ -125,11 +125,26 @@ function asMarkup(value: Value): Value {
   return isList(value) ? value.map(asMarkup) : value;
 }
 
+/** The message is made only when it is asked for: `is defined` asks for attributes that are not there all the time. */
+class Missing extends Undefined {
+  readonly #object: Value;
+  readonly #name: Value;
+
+  constructor(object: Value, name: Value) {
+    super('');
+    this.#object = object;
+    this.#name = name;
+  }
+
+  override get message(): string {
+    const name = repr(this.#name);
+    if (typeof this.#name !== 'string') return `${objectName(this.#object)} has no element ${name}`;
+    return `'${objectName(this.#object)}' has no attribute ${name}`;
+  }
+}
+
 function missing(object: Value, name: Value): Undefined {
-  return new Undefined(() => {
-    if (typeof name !== 'string') return `${objectName(object)} has no element ${repr(name)}`;
-    return `'${objectName(object)}' has no attribute ${repr(name)}`;
-  });
+  return new Missing(object, name);
 }
 
 function objectName(object: Value): string {
@@ -159,7 +174,7 @@ function dictAttribute(dict: Dict, name: string): Value {
 }
 
 function unsafe(object: Value, name: string): Undefined {
-  return new Undefined(() => `access to attribute '${name}' of '${typeName(object)}' object is unsafe.`);
+  return new Undefined(`access to attribute '${name}' of '${typeName(object)}' object is unsafe.`);
 }
 
 /** object[key]: an item, or else an attribute, of that name. */

@@ -32,7 +32,8 @@ export function truth(value: Value): boolean {
 
 /** left == right */
 export function equal(left: Value, right: Value): boolean {
-  if (typeof left === 'string' && typeof right === 'string') return left === right;
+  const type = typeof left;
+  if (type === typeof right && type !== 'object') return left === right;
   const a = numeric(left);
   if (a !== undefined) {
     const b = numeric(right);

@@ -62,15 +62,15 @@ export abstract class OwnAttributes extends PyObject {}
 /** The value of a name or an attribute that does not exist. It prints as nothing; most other uses raise its message. */
 export class Undefined extends PyObject {
   readonly typeName = 'Undefined';
-  readonly #message: () => string;
+  readonly #message: string;
 
-  constructor(message: () => string) {
+  constructor(message: string) {
     super();
     this.#message = message;
   }
 
   get message(): string {
-    return this.#message();
+    return this.#message;
   }
 
   override truth(): boolean {

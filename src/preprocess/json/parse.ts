@@ -70,8 +70,11 @@ function refuse(message: string, path?: string): JsonResult {
 /**
  * A lone surrogate begins every mark: the document is known to hold none, so no string of its own looks marked.
  *   U+D800 "i" digits   a big int      U+D800 "f" literal  a float that is whole      U+D800 "k" text  a key
+ * The letter belongs to the mark: U+D800 alone is also the first half of the characters U+10000 to U+103FF.
  */
-const MARK = '\ud800';
+const BIG_INT = '\ud800i';
+const WHOLE_FLOAT = '\ud800f';
+const KEY = '\ud800k';
 
 function readMarked(text: string, found: Scan, limits: JsonLimits): JsonResult {
   const edits: [start: number, end: number, replacement: string][] = [];
@@ -105,9 +108,8 @@ function readMarked(text: string, found: Scan, limits: JsonLimits): JsonResult {
 
 function unmark(value: JsonValue): JsonValue {
   if (typeof value === 'string') {
-    if (!value.startsWith(MARK)) return value;
-    const literal = value.slice(2);
-    return value[1] === 'i' ? BigInt(literal) : new PyFloat(Number(literal));
+    if (value.startsWith(BIG_INT)) return BigInt(value.slice(BIG_INT.length));
+    return value.startsWith(WHOLE_FLOAT) ? new PyFloat(Number(value.slice(WHOLE_FLOAT.length))) : value;
   }
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
@@ -117,9 +119,12 @@ function unmark(value: JsonValue): JsonValue {
   }
   const object = value as { [key: string]: JsonValue };
   const keys = Object.keys(object);
-  if (keys.some((key) => key.startsWith(MARK))) {
+  if (keys.some((key) => key.startsWith(KEY))) {
     return new Map(
-      keys.map((key) => [key.startsWith(MARK) ? key.slice(2) : key, unmark(object[key] as JsonValue)]),
+      keys.map((key) => [
+        key.startsWith(KEY) ? key.slice(KEY.length) : key,
+        unmark(object[key] as JsonValue),
+      ]),
     );
   }
   for (const key of keys) object[key] = unmark(object[key] as JsonValue);

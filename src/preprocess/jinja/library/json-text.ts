@@ -62,7 +62,7 @@ function separatorsOf(separators: Value, indented: boolean): [string, string] {
 
 /** `newline` is the line break and indentation of the level that `value` stands on. */
 function write(value: Value, style: Style, newline: string): string {
-  spend(1);
+  spend(2);
   switch (typeof value) {
     case 'string':
       return textJson(value, style.ascii);

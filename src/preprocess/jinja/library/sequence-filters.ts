@@ -55,7 +55,7 @@ function* slices(value: Value, count: Value, fill: Value): IterableIterator<Valu
   const longer = items.length - size * wanted;
   let offset = 0;
   for (let index = 0; index < wanted; index++) {
-    spend(1);
+    spend(8);
     const start = offset + index * size;
     if (index < longer) offset++;
     const slice = items.slice(start, offset + (index + 1) * size);

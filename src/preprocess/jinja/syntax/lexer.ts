@@ -52,12 +52,15 @@ class Lexer {
   readonly #tokens: Token[] = [];
   #position = 0;
   #line = 1;
+  /** Where the next line ends. Looked for once a line: from every token it would take quadratic time. */
+  #nextNewline: number;
   /** Whether what was matched last ended a line: only then may the spaces before a tag be a whole line's start. */
   #atLineStart = true;
 
   constructor(template: string) {
     const source = template.replace(/\r\n|\r/g, '\n');
     this.#source = source.endsWith('\n') ? source.slice(0, -1) : source;
+    this.#nextNewline = newlineFrom(this.#source, 0);
   }
 
   run(): Token[] {
@@ -71,9 +74,9 @@ class Lexer {
   }
 
   #advance(end: number): void {
-    for (let at = this.#source.indexOf('\n', this.#position); at >= 0 && at < end; ) {
+    while (this.#nextNewline < end) {
       this.#line++;
-      at = this.#source.indexOf('\n', at + 1);
+      this.#nextNewline = newlineFrom(this.#source, this.#nextNewline + 1);
     }
     this.#atLineStart = this.#source[end - 1] === '\n';
     this.#position = end;
@@ -204,4 +207,9 @@ function withoutTrailingSpace(text: string): string {
   let end = text.length;
   while (end > 0 && ONE_SPACE.test(text.charAt(end - 1))) end--;
   return text.slice(0, end);
+}
+
+function newlineFrom(source: string, start: number): number {
+  const at = source.indexOf('\n', start);
+  return at < 0 ? Infinity : at;
 }

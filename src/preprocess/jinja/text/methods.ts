@@ -47,9 +47,11 @@ function splitting(fromRight: boolean): TextMethod {
     spend(1 + (text.length >>> 4));
     const limit = most === undefined ? -1 : intArgument(most);
     const sep = optionalText(separator);
-    if (sep === undefined) return splitAtSpace(text, limit, fromRight);
     if (sep === '') fail('empty separator');
-    return splitAt(text, sep, limit, fromRight);
+    const parts =
+      sep === undefined ? splitAtSpace(text, limit, fromRight) : splitAt(text, sep, limit, fromRight);
+    spend(parts.length);
+    return parts;
   });
 }
 

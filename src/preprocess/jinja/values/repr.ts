@@ -18,7 +18,7 @@ export function str(value: Value): string {
 
 /** repr(value) */
 export function repr(value: Value): string {
-  spend(1);
+  spend(4);
   switch (typeof value) {
     case 'string':
       return textRepr(value);

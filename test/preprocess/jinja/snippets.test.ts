@@ -31,7 +31,6 @@ const KNOWN_REFUSALS = [
   'a complex number is not supported',
   'a power of floats that is not exact is not supported',
   'a slice of literals that fails is not supported',
-  'filter pprint is not supported',
   'filter random is not supported',
   'global lipsum is not supported',
   'printing a builtin_function_or_method, which shows its address, is not supported',

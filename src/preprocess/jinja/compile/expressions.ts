@@ -236,8 +236,7 @@ const NO_FRAME = new Frame(0, null);
 function isConstant(expression: Expression): boolean {
   let constant = true;
   eachExpression(expression, ({ type }) => {
-    constant &&=
-      type === 'Const' || type === 'List' || type === 'Tuple' || type === 'Dict' || type === 'Unary';
+    constant &&= type !== 'Name' && type !== 'Call';
   });
   return constant;
 }

@@ -1,6 +1,6 @@
 import { budget, type RenderLimits, resetBudget } from '../values/limits.ts';
-import { RenderError } from '../values/render-error.ts';
-import type { Value } from '../values/types.ts';
+import { fail, RenderError } from '../values/render-error.ts';
+import { Markup, typeName, type Value } from '../values/types.ts';
 import type { FunctionScope, Scope, Slot } from './scope.ts';
 
 /** The variables of one activation of a function; an unset one is undefined. */
@@ -63,6 +63,13 @@ export function emit(text: string): void {
   outputLeft -= text.length;
   if (outputLeft < 0) throw new RenderError('limit', 'the output is larger than the limit allows');
   run.out.push(text);
+}
+
+/** What a filter or call block comes to: Jinja2 writes it as it is, so it must be text. */
+export function emitBlock(value: Value): void {
+  if (typeof value === 'string') emit(value);
+  else if (value instanceof Markup) emit(value.text);
+  else fail(`a block must come to text, not ${typeName(value)}`);
 }
 
 /** What `write` emits, as one text and not into the output. */

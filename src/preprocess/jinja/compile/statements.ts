@@ -1,7 +1,6 @@
 import type { Expression, FilterExpression, Statement } from '../syntax/ast.ts';
 import { callValue } from '../values/attributes.ts';
 import { truth } from '../values/compare.ts';
-import { str } from '../values/repr.ts';
 import { NO_KEYWORDS, type Value } from '../values/types.ts';
 import { compileCall, compileFilter } from './calls.ts';
 import { compileExpression } from './expressions.ts';
@@ -11,7 +10,7 @@ import {
   capture,
   type Evaluate,
   type Execute,
-  emit,
+  emitBlock,
   entry,
   NORMAL,
   type Place,
@@ -80,7 +79,7 @@ function compileStatement(statement: Statement, place: Place): Execute {
       const call = compileCall(statement.call, place, compileExpression, ['caller', caller]);
       return (frame) => {
         run.line = line;
-        emit(str(call(frame)));
+        emitBlock(call(frame));
         return NORMAL;
       };
     }
@@ -95,7 +94,7 @@ function compileStatement(statement: Statement, place: Place): Execute {
         compileBody,
       );
       return (frame) => {
-        emit(str(callValue(new Macro(code, frame), [], NO_KEYWORDS)));
+        emitBlock(callValue(new Macro(code, frame), [], NO_KEYWORDS));
         return NORMAL;
       };
     }
@@ -195,7 +194,7 @@ function compileFilterBlock(filter: FilterExpression, body: readonly Statement[]
   return capturing(body, place, (block, inner) => {
     const value = filterOf(filter, inner, block);
     return (frame) => {
-      emit(str(value(frame)));
+      emitBlock(value(frame));
       return NORMAL;
     };
   });

@@ -1,5 +1,5 @@
-/** Filters of Jinja2 whose result is random, laid out for a person to read, or made of links. */
-const REFUSED_FILTERS: ReadonlySet<string> = new Set(['random', 'pprint', 'urlize']);
+/** Filters of Jinja2 whose result is random, or HTML made of what looks like links. */
+const REFUSED_FILTERS: ReadonlySet<string> = new Set(['random', 'urlize']);
 const REFUSED_GLOBALS: ReadonlySet<string> = new Set(['lipsum', 'self', 'super']);
 
 /** How to name the filter when it is one that Jinja2 has and this runtime does not. */

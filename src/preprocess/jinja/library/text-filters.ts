@@ -21,6 +21,7 @@ import { fail, unsupported } from '../values/render-error.ts';
 import { repr, str } from '../values/repr.ts';
 import { isDict, isInt, Markup, Tuple, typeName, Undefined, type Value } from '../values/types.ts';
 import { toJson } from './json-text.ts';
+import { prettyPrint } from './pretty-print.ts';
 import { wordWrap } from './word-wrap.ts';
 
 /** A filter that makes text of anything, and Markup of Markup. */
@@ -191,6 +192,7 @@ export const TEXT_FILTERS: readonly (readonly [string, Native])[] = [
   ['wordwrap', named('width break_long_words wrapstring break_on_hyphens', 0, wordWrap)],
   ['wordcount', positional(0, 0, (value) => (paid(value).match(/[\p{L}\p{N}_]+/gu) ?? []).length)],
   ['format', variadic(format)],
+  ['pprint', positional(0, 0, prettyPrint)],
   ['tojson', named('ensure_ascii indent separators sort_keys', 0, toJson)],
   ['striptags', onText(stripTags)],
   ['urlencode', positional(0, 0, urlEncode)],

@@ -107,7 +107,7 @@ function isNative<Self>(value: Value | Native<Self> | undefined): value is Nativ
 }
 
 const PLAIN_MARKUP_METHODS = new Set(
-  'capitalize expandtabs lower lstrip rstrip splitlines strip swapcase title upper zfill count endswith find index rfind rindex startswith'.split(
+  'capitalize expandtabs lower lstrip rsplit rstrip split splitlines strip swapcase title upper zfill count endswith find index rfind rindex startswith'.split(
     ' ',
   ),
 );

@@ -32,7 +32,7 @@ export function sequence(value: Value): readonly Value[] | undefined {
   if (isList(value)) return value;
   if (typeof value === 'string') return characters(value);
   if (value instanceof Tuple) return value.items;
-  if (value instanceof Markup) return characters(value.text).map((character) => new Markup(character));
+  if (value instanceof Markup) return characters(value.text);
   if (value instanceof DictView) return value.list();
   return isDict(value) ? dictKeys(value) : undefined;
 }

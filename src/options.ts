@@ -1,4 +1,5 @@
 import { modelSpecs } from './core/model-names.ts';
+import { STALL_TRACE_VARIABLE, stallThreshold } from './core/event-loop/threshold.ts';
 import type { RuntimeSettings } from './core/runtime.ts';
 import { EpptokError } from './errors.ts';
 import { FLAGS, KINDS, type Kind } from './protocol/messages.ts';

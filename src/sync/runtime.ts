@@ -11,6 +11,8 @@ export interface RuntimeSeed<Settings> {
   readonly settings: Settings;
   readonly latch: SharedArrayBuffer;
   readonly port: MessagePort;
+  /** Runtimes that were lost before this one. */
+  readonly restarts: number;
 }
 
 /**
@@ -23,14 +25,16 @@ export class SecondaryRuntime<Settings> {
   readonly #latch = new Latch();
   readonly #worker: Worker;
   readonly #port: MessagePort;
+  readonly #restarts: number;
   #lastId = 0;
   #lost = false;
 
-  constructor(file: URL, settings: Settings) {
+  constructor(file: URL, settings: Settings, restarts = 0) {
     this.#file = file;
     this.#settings = settings;
+    this.#restarts = restarts;
     const { port1, port2 } = new MessageChannel();
-    const seed: RuntimeSeed<Settings> = { settings, latch: this.#latch.memory, port: port2 };
+    const seed: RuntimeSeed<Settings> = { settings, latch: this.#latch.memory, port: port2, restarts };
     this.#worker = new Worker(file, { workerData: seed, transferList: [port2], execArgv: [] });
     this.#port = port1;
     // The host process may end while the runtime idles, and a lost runtime must not take it down.
@@ -63,7 +67,7 @@ export class SecondaryRuntime<Settings> {
   replace(): SecondaryRuntime<Settings> {
     void this.#worker.terminate();
     this.#port.close();
-    return new SecondaryRuntime(this.#file, this.#settings);
+    return new SecondaryRuntime(this.#file, this.#settings, this.#restarts + 1);
   }
 
   call(request: Request, deadline: Deadline, abandonment?: Abandonment): Response {
@@ -101,8 +105,9 @@ export class SecondaryRuntime<Settings> {
       return failure('UNAVAILABLE', 'the runtime thread has died; the next call starts another');
     }
     // Nobody waits any more: what is still queued leaves the queue. Harmless when the reply is on its way.
-    if (response.status === 'TIMEOUT' || response.status === 'CANCELLED') {
-      this.#port.postMessage({ type: 'abandon', id } satisfies ToRuntime);
+    const { status } = response;
+    if (status === 'TIMEOUT' || status === 'CANCELLED') {
+      this.#port.postMessage({ type: 'abandon', id, status } satisfies ToRuntime);
     }
     return response;
   }

@@ -1,4 +1,4 @@
-import { spacesAfter, spacesBefore } from './added-tokens.ts';
+import { previous, spacesAfter, spacesBefore } from './added-tokens.ts';
 import { LOWERCASE } from './generated/lowercase.ts';
 import { codeAt, lengthOfLead } from './symbols.ts';
 import { TextBuffer } from './text-buffer.ts';
@@ -132,22 +132,19 @@ function applyForm(
 ): boolean {
   const firstLead = form === 'NFC' ? FIRST_UNSTABLE_LEAD : 0xc0;
   let copied = start;
-  let stable = start;
+  // End of the last stretch: all between it and `at` is stable.
+  let settled = start;
   let changed = false;
-  for (let at = start; at < end; ) {
-    const lead = bytes[at]!;
-    if (lead < firstLead) {
-      // One byte at a time: continuation bytes are below any lead that is looked at, and only leads may be `stable`.
-      if ((lead & 0xc0) !== 0x80) stable = at;
-      at++;
-      continue;
-    }
-    const length = lengthOfLead(lead);
+  for (let at = start; ; ) {
+    // One byte at a time: continuation bytes are below every lead that is looked at.
+    while (at < end && bytes[at]! < firstLead) at++;
+    if (at === end) break;
+    const length = lengthOfLead(bytes[at]!);
     if (unstable[codeAt(bytes, at, length)] === 0) {
-      stable = at;
       at += length;
       continue;
     }
+    const stable = at > settled ? previous(bytes, at) : at;
     const codes: number[] = [];
     let next = stable;
     while (next < end) {
@@ -165,7 +162,7 @@ function applyForm(
       changed = true;
     }
     at = next;
-    stable = next;
+    settled = next;
   }
   if (changed) into.appendBytes(bytes.subarray(copied, end));
   return changed;

@@ -21,7 +21,7 @@ const IN_LEADERS = classMask(OTHER, NUMBER, BLANK);
 const IN_UNMATCHED = classMask(OTHER, NUMBER);
 
 /** Whether `[一-龥぀-ゟ゠-ヿ]` (U+4E00..U+9FA5, U+3040..U+30FF) starts at `at`. All are three bytes. */
-function isHan(bytes: Uint8Array, at: number): boolean {
+export function isHan(bytes: Uint8Array, at: number): boolean {
   const lead = bytes[at]!;
   if (lead < 0xe3 || lead > 0xe9) return false;
   const code = ((lead & 15) << 12) | ((bytes[at + 1]! & 63) << 6) | (bytes[at + 2]! & 63);

@@ -5,12 +5,12 @@ import { Tokenizer } from 'tokenizers';
 import { classTable } from '../../../src/tokenizer/engine/classes.ts';
 import { SectionNormalizer } from '../../../src/tokenizer/engine/normalizer.ts';
 import { TextBuffer } from '../../../src/tokenizer/engine/text-buffer.ts';
-import { type Form, unstableCodePoints } from '../../../src/tokenizer/engine/unicode-forms.ts';
+import { type Form, unstableUnder } from '../../../src/tokenizer/engine/unicode-forms.ts';
 import { SEED } from './oracle.ts';
 
 function normalizerOf(form: Form): (text: string) => string {
   const normalizer = new SectionNormalizer(
-    [{ kind: 'form', form, unstable: unstableCodePoints(form) }],
+    [{ kind: 'form', form, unstable: unstableUnder(form) }],
     classTable(),
   );
   return (text) => {
@@ -58,9 +58,10 @@ for (const form of ['NFC', 'NFD', 'NFKC', 'NFKD'] as const) {
     const normalize = normalizerOf(form);
     const oracle = oracleOf(form);
 
-    it('is the oracle’s for every code point alone and before a mark', () => {
+    it('is the oracle’s for every code point of the first planes, alone and before a mark', () => {
       const texts: string[] = [];
-      for (let code = 0; code < 0x110000; code++)
+      // Planes 3 to 13 and the private ones hold nothing that normalizes.
+      for (let code = 0; code < 0x30000; code++)
         if (code < 0xd800 || code > 0xdfff)
           texts.push(`${String.fromCodePoint(code)}\n${String.fromCodePoint(code)}\u0301\n`);
       const text = texts.join('');

@@ -40,6 +40,9 @@ export function hanScanner(): Scanner {
         if (han) return next;
         // One byte at a time is enough: no byte but a lead one is above E2.
         next++;
+      } else if (han && lead >= 0xe5 && lead <= 0xe8) {
+        // U+5000 to U+8FFF: inside for certain.
+        next += 3;
       } else if (isHan(bytes, next) === han) next += 3;
       else return next;
     }

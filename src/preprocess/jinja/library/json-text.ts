@@ -12,6 +12,7 @@ import {
   isDict,
   isInt,
   isList,
+  isPlainDict,
   Markup,
   type PlainDict,
   Tuple,
@@ -32,17 +33,41 @@ interface Style {
 export function toJson(value: Value, [ascii, indent, separators, sortKeys]: Bound): string {
   const step = indentText(indent ?? null);
   const [item, key] = separatorsOf(separators ?? null, step !== undefined);
-  return write(
-    value,
-    {
-      ascii: truth(ascii ?? false),
-      indent: step,
-      itemSeparator: item,
-      keySeparator: key,
-      sortKeys: truth(sortKeys ?? false),
-    },
-    '\n',
-  );
+  const style: Style = {
+    ascii: truth(ascii ?? false),
+    indent: step,
+    itemSeparator: item,
+    keySeparator: key,
+    sortKeys: truth(sortKeys ?? false),
+  };
+  const isUsual = step === undefined && item === ', ' && key === ': ' && !style.ascii && !style.sortKeys;
+  return isUsual ? writeUsual(value, style) : write(value, style, '\n');
+}
+
+/** As `write` in the usual style, of the usual values; it is what most of the time of a render with tools goes into. */
+function writeUsual(value: Value, style: Style): string {
+  if (typeof value === 'string') return textJson(value, false);
+  if (isList(value)) {
+    spend(2 + value.length);
+    let text = '[';
+    for (let index = 0; index < value.length; index++) {
+      if (index > 0) text += ', ';
+      text += writeUsual(value[index] as Value, style);
+    }
+    claim(text.length);
+    return `${text}]`;
+  }
+  if (!isPlainDict(value)) return write(value, style, '\n');
+  let text = '{';
+  let count = 2;
+  for (const key in value) {
+    if (count > 2) text += ', ';
+    count++;
+    text += `${textJson(key, false)}: ${writeUsual(value[key] as Value, style)}`;
+  }
+  spend(count);
+  claim(text.length);
+  return `${text}}`;
 }
 
 function indentText(indent: Value): string | undefined {

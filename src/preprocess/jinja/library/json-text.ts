@@ -63,11 +63,27 @@ function writeUsual(value: Value, style: Style): string {
   for (const key in value) {
     if (count > 2) text += ', ';
     count++;
-    text += `${textJson(key, false)}: ${writeUsual(value[key] as Value, style)}`;
+    text += usualKey(key) + writeUsual(value[key] as Value, style);
   }
   spend(count);
   claim(text.length);
   return `${text}}`;
+}
+
+/** Schemas say `type` and `description` over and over: the text of a key with its colon, kept for the next time. */
+const USUAL_KEYS = new Map<string, string>();
+const MAXIMUM_USUAL_KEYS = 1024;
+const LONGEST_USUAL_KEY = 64;
+
+function usualKey(key: string): string {
+  const known = USUAL_KEYS.get(key);
+  if (known !== undefined) return known;
+  const text = `${textJson(key, false)}: `;
+  if (key.length <= LONGEST_USUAL_KEY) {
+    if (USUAL_KEYS.size >= MAXIMUM_USUAL_KEYS) USUAL_KEYS.clear();
+    USUAL_KEYS.set(key, text);
+  }
+  return text;
 }
 
 function indentText(indent: Value): string | undefined {

@@ -2,8 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { AsyncTokenizer } from './async-tokenizer.ts';
+import { stallThreshold } from './core/event-loop/threshold.ts';
 import { modelSpecs } from './core/model-names.ts';
-import { LOG_LEVELS, NativeServer, openLog } from './entry/native-server.ts';
+import { diagnose } from './doctor.ts';
+import { LOG_LEVELS, openLog, watchLoop } from './entry/log.ts';
+import { type MetricsAddress, MetricsServer, metricsAddress } from './entry/metrics-server.ts';
+import { NativeServer } from './entry/native-server.ts';
 import { EpptokError } from './errors.ts';
 import { KINDS, type Kind } from './protocol/messages.ts';
 import type { Fault } from './protocol/status.ts';
@@ -26,6 +30,8 @@ interface ServeArguments extends ModelArguments {
   readonly socketGroup?: string;
   readonly maxQueueCalls: number;
   readonly maxQueueBytes: number;
+  readonly metrics?: MetricsAddress;
+  readonly stallTraceMs?: number;
   readonly log: string;
 }
 
@@ -48,6 +54,7 @@ const program = new Command('epptok')
 Examples:
   epptok serve --model /models/qwen3 --socket /run/epptok/epptok.sock
   epptok encode --model /models/qwen3 --kind text hello.txt
+  epptok doctor --model /models/qwen3
   echo '{"messages":[{"role":"user","content":"Hi"}]}' | epptok encode --model /models/qwen3 --json`,
   );
 
@@ -60,6 +67,16 @@ withModelOptions(program.command('serve'))
   .option('--socket-group <group>', 'let this group in: directory 0750, socket 0660')
   .option('--max-queue-calls <n>', 'calls that may wait before BACKPRESSURE', wholeNumber, 1024)
   .option('--max-queue-bytes <n>', 'bytes that may wait before BACKPRESSURE', wholeNumber, 256 * 1024 * 1024)
+  .option(
+    '--metrics <[host:]port>',
+    'serve /metrics, /healthz and /readyz over HTTP; without a host, on 127.0.0.1',
+    addressOf,
+  )
+  .option(
+    '--stall-trace-ms <n>',
+    'log event-loop stalls of n ms and more; 0: none; default: EPPTOK_STALL_TRACE_MS',
+    wholeNumber,
+  )
   .addOption(
     new Option('--log <level>', 'what is logged to standard error, never with prompts in it')
       .choices(LOG_LEVELS)
@@ -78,6 +95,10 @@ withModelOptions(program.command('encode'))
   .option('--json', 'print one JSON object: ids, sequences, provenance, model, timings in microseconds')
   .option('--prompt', 'with --json: the rendered prompt too')
   .action(encode);
+
+withModelOptions(program.command('doctor'))
+  .description('Say of each model whether it is done exactly, and what it is; exit 1 if one is not.')
+  .action(examine);
 
 function withModelOptions(command: Command): Command {
   return command
@@ -112,22 +133,30 @@ async function serve(options: ServeArguments): Promise<void> {
     ...(contextLength ? { contextLength } : {}),
   });
   if (!models.ok) die({ ...models.fault, message: `--model: ${models.fault.message}` });
-  const server = NativeServer.start({
-    models: models.value,
-    threads,
-    maxQueueCalls,
-    maxQueueBytes,
-    socketPath: options.socket,
-    socketGroup: options.socketGroup,
-  });
+  const traced = stallThreshold(process.env);
+  if (!traced.ok) die(traced.fault);
+  const loop = watchLoop('runtime', options.stallTraceMs ?? traced.value, log);
+  const socket = { socketPath: options.socket, socketGroup: options.socketGroup };
+  const server = NativeServer.start(
+    { models: models.value, threads, maxQueueCalls, maxQueueBytes, ...socket },
+    loop,
+  );
   if (!server.ok) die(server.fault);
+  const metrics = options.metrics && (await MetricsServer.listen(options.metrics, server.value));
+  if (metrics && !metrics.ok) {
+    server.value.stop();
+    die(metrics.fault);
+  }
   const stop = (signal: string) => {
     log.info({ signal }, 'stopping');
     server.value.stop();
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
-  log.info({ socket: options.socket, models: options.model.length }, 'listening; loading models');
+  log.info(
+    { socket: options.socket, metrics: metrics?.value.url, models: options.model.length },
+    'listening; loading models',
+  );
   const loaded = await server.value.load();
   if (!loaded.ok) {
     server.value.stop();
@@ -170,12 +199,35 @@ async function encode(file: string | undefined, options: EncodeArguments): Promi
   }
 }
 
+function examine(options: ModelArguments): void {
+  const models = modelSpecs(options.model, {
+    engine: options.engine,
+    transformers: major(options.transformers),
+    ...(options.contextLength ? { contextLength: options.contextLength } : {}),
+  });
+  if (!models.ok) die({ ...models.fault, message: `--model: ${models.fault.message}` });
+  let refused = false;
+  for (const { model, directory, verdict, lines } of models.value.map(diagnose)) {
+    const outcome = verdict === 'exact' ? 'exact' : `${verdict.status}: ${verdict.message}`;
+    process.stdout.write(`${model} in ${directory}\n  verdict          ${outcome}\n`);
+    for (const line of lines) process.stdout.write(`  ${line}\n`);
+    refused ||= verdict !== 'exact';
+  }
+  process.exitCode = refused ? 1 : 0;
+}
+
 function printable(result: TokenizeResult) {
   return { ...result, ids: [...result.ids], sequences: result.sequences.map((sequence) => [...sequence]) };
 }
 
 function lines(result: TokenizeResult): string {
   return result.sequences.map((sequence) => `${sequence.join(' ')}\n`).join('');
+}
+
+function addressOf(value: string): MetricsAddress {
+  const address = metricsAddress(value);
+  if (address === undefined) throw new InvalidArgumentError('It must be host:port, [v6]:port or a port.');
+  return address;
 }
 
 function wholeNumber(value: string): number {

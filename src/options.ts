@@ -1,8 +1,9 @@
 import { modelSpecs } from './core/model-names.ts';
-import { STALL_TRACE_VARIABLE, stallThreshold } from './core/event-loop/threshold.ts';
+import { stallThreshold } from './core/event-loop/threshold.ts';
 import type { RuntimeSettings } from './core/runtime.ts';
 import { EpptokError } from './errors.ts';
 import { FLAGS, KINDS, type Kind } from './protocol/messages.ts';
+import type { RequestHook } from './request-tracker.ts';
 
 /** How a tokenizer is made. */
 export interface TokenizerOptions {
@@ -35,6 +36,13 @@ export interface TokenizerOptions {
    * its Unicode version is the tokenizer's; for comparison.
    */
   encoder?: 'compiled' | 'library';
+  /**
+   * Event-loop stalls of at least so many ms are logged on standard error, with what the loop was at; 0: none. Of the loop
+   * that drives the workers: for AsyncTokenizer the caller's own. Default: the environment variable EPPTOK_STALL_TRACE_MS.
+   */
+  stallTraceMs?: number;
+  /** Is told of every call that is made through this tokenizer, its failures too; what it throws harms no call. */
+  onRequest?: RequestHook;
 }
 
 /** One call. */
@@ -85,6 +93,8 @@ const TOKENIZER_KEYS = [
   'engine',
   'transformers',
   'encoder',
+  'stallTraceMs',
+  'onRequest',
 ];
 const TOKENIZE_KEYS = ['kind', 'body', 'model', 'timeoutMs', 'prompt', 'addSpecialTokens', 'signal'];
 const DETOKENIZE_KEYS = ['ids', 'model', 'timeoutMs', 'skipSpecialTokens'];
@@ -113,7 +123,20 @@ export function tokenizerSettings(options: TokenizerOptions): Settings {
     openTimeoutMs: requireInteger('option openTimeoutMs', given.openTimeoutMs, 1, MAX_TIMEOUT_MS),
     maxQueueCalls: requireInteger('option maxQueueCalls', given.maxQueueCalls, 0),
     maxQueueBytes: requireInteger('option maxQueueBytes', given.maxQueueBytes, 0),
+    stallTraceMs: stallTraceMs(options.stallTraceMs),
   };
+}
+
+/** Apart from the settings, which cross threads. Throws EpptokError INVALID_ARGUMENT. */
+export function requestHook({ onRequest }: TokenizerOptions): RequestHook | undefined {
+  if (onRequest !== undefined && typeof onRequest !== 'function') refuse('option onRequest must be a function');
+  return onRequest;
+}
+
+function stallTraceMs(option: number | undefined): number {
+  if (option !== undefined) return requireInteger('option stallTraceMs', option, 0, MAX_TIMEOUT_MS);
+  const environment = stallThreshold(process.env);
+  return environment.ok ? environment.value : refuse(environment.fault.message);
 }
 
 export interface CheckedCall {

@@ -6,6 +6,7 @@ import { renderMetrics } from '../core/metrics/exposition.ts';
 import { openRuntime, type Runtime, type RuntimeSettings } from '../core/runtime.ts';
 import { type NativeLibrary, openNativeLibrary } from '../ffi/native-library.ts';
 import { failure, type Response } from '../protocol/messages.ts';
+import { moved } from '../protocol/moved.ts';
 import { STATUS } from '../protocol/status.ts';
 import { Latch, STATES } from '../sync/latch.ts';
 import type { FromRuntime, ToRuntime } from '../sync/messages.ts';
@@ -81,8 +82,7 @@ class RuntimeThread {
   #reply(id: number, response: Response): void {
     within(this.#loop.clock, 'reply', () => {
       const message: FromRuntime = { type: 'reply', id, response };
-      const { buffer } = response.ids;
-      this.#port.postMessage(message, buffer.byteLength > 0 ? [buffer as ArrayBuffer] : []);
+      this.#port.postMessage(message, moved(response.ids.buffer));
       this.#latch.signal();
     });
   }

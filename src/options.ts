@@ -1,5 +1,5 @@
-import { modelSpecs } from './core/model-names.ts';
 import { stallThreshold } from './core/event-loop/threshold.ts';
+import { modelSpecs } from './core/model-names.ts';
 import type { RuntimeSettings } from './core/runtime.ts';
 import { EpptokError } from './errors.ts';
 import { FLAGS, KINDS, type Kind } from './protocol/messages.ts';
@@ -129,7 +129,8 @@ export function tokenizerSettings(options: TokenizerOptions): Settings {
 
 /** Apart from the settings, which cross threads. Throws EpptokError INVALID_ARGUMENT. */
 export function requestHook({ onRequest }: TokenizerOptions): RequestHook | undefined {
-  if (onRequest !== undefined && typeof onRequest !== 'function') refuse('option onRequest must be a function');
+  if (onRequest !== undefined && typeof onRequest !== 'function')
+    refuse('option onRequest must be a function');
   return onRequest;
 }
 

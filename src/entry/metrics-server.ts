@@ -38,7 +38,10 @@ export class MetricsServer {
     this.url = url;
   }
 
-  static async listen({ host, port }: MetricsAddress, source: MetricsSource): Promise<Outcome<MetricsServer>> {
+  static async listen(
+    { host, port }: MetricsAddress,
+    source: MetricsSource,
+  ): Promise<Outcome<MetricsServer>> {
     // Of the process: memory, processor time, descriptors, garbage collection.
     const ofProcess = new Registry();
     collectDefaultMetrics({ register: ofProcess });

@@ -89,7 +89,11 @@ export class LoopWatch {
   }
 }
 
-function culpritOf(owner: LoopOwner, late: number, times: OperationTimes): Pick<Stall, 'operation' | 'spent'> {
+function culpritOf(
+  owner: LoopOwner,
+  late: number,
+  times: OperationTimes,
+): Pick<Stall, 'operation' | 'spent'> {
   const ours = LOOP_OPERATIONS.reduce((sum, operation) => sum + times[operation], 0);
   const all = { ...times, [owner]: Math.max(0, late - ours) };
   const bySize = (Object.entries(all) as [LoopOperation | LoopOwner, number][])

@@ -174,6 +174,9 @@ describe('AsyncTokenizer', () => {
   });
 
   it('reports what it has served, as Prometheus text', async () => {
-    assert.match(await tokenizer.stats(), /epptok_calls_total\{kind="chat",status="OK"\} [1-9]/);
+    assert.match(
+      await tokenizer.stats(),
+      /epptok_calls_total\{kind="chat",status="OK",provenance="tokenized",model="\w+"\} [1-9]/,
+    );
   });
 });

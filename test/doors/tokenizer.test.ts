@@ -65,6 +65,9 @@ describe('Tokenizer, the blocking door', () => {
   });
 
   it('reports what it has served, as Prometheus text', () => {
-    assert.match(tokenizer.stats(), /epptok_calls_total\{kind="text",status="OK"\} [1-9]/);
+    assert.match(
+      tokenizer.stats(),
+      /epptok_calls_total\{kind="text",status="OK",provenance="tokenized",model="\w+"\} [1-9]/,
+    );
   });
 });

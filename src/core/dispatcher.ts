@@ -192,7 +192,8 @@ export class Dispatcher {
 
 /** The worker's timings with the time in the queue; without any, all of the time since the call came in. */
 function waited({ since, started }: Entry, timings: Timings): Timings {
-  const queue = Math.round(((started ?? now()) - since) * 1e3);
-  const total = timings.total > 0 ? queue + timings.total : Math.round((now() - since) * 1e3);
+  const ended = now();
+  const queue = Math.round(((started ?? ended) - since) * 1e3);
+  const total = timings.total > 0 ? queue + timings.total : Math.round((ended - since) * 1e3);
   return { ...timings, queue, total };
 }

@@ -10,9 +10,14 @@ export type OperationTimes = Record<LoopOperation, number>;
 
 /** Which operation an event loop spends its time in. */
 export class OperationClock {
+  readonly #milliseconds: () => number;
   #spent: OperationTimes = { accept: 0, dispatch: 0, reply: 0, decode: 0 };
   #now: LoopOperation | undefined;
   #since = 0;
+
+  constructor(milliseconds: () => number = () => performance.now()) {
+    this.#milliseconds = milliseconds;
+  }
 
   /** Operations nest: while one runs inside another, the time is the inner one's. `work` must not be async. */
   within<T>(operation: LoopOperation, work: () => T): T {
@@ -33,7 +38,7 @@ export class OperationClock {
   }
 
   #turnTo(operation: LoopOperation | undefined): void {
-    const now = performance.now();
+    const now = this.#milliseconds();
     if (this.#now !== undefined) this.#spent[this.#now] += now - this.#since;
     this.#now = operation;
     this.#since = now;

@@ -45,33 +45,6 @@ describe('the watch of an event loop', () => {
     assert.equal(stalls[0].spent.reply, undefined);
   });
 
-  it('takes an operation inside another one for itself', async () => {
-    const { watch, stalls } = await traced();
-    within(watch.clock, 'accept', () => {
-      block(20);
-      within(watch.clock, 'dispatch', () => block(200));
-      block(20);
-    });
-    await sleep(30);
-    const { accept, dispatch } = stalls[0]!.spent;
-    assert.ok(accept! >= 40 && accept! < 160, `${accept} ms`);
-    assert.ok(dispatch! >= 200, `${dispatch} ms`);
-  });
-
-  it('holds an operation that throws to account, and the next one only for its own time', async () => {
-    const { watch, stalls } = await traced();
-    const failing = () =>
-      within(watch.clock, 'decode', () => {
-        block(20);
-        throw new Error('by the test');
-      });
-    assert.throws(failing);
-    block(200);
-    await sleep(30);
-    assert.equal(stalls[0]?.operation, 'host');
-    assert.ok(stalls[0].spent.decode! < 150, `${stalls[0].spent.decode} ms`);
-  });
-
   it('says of a sleeping thread that it was on no core', { skip: process.platform !== 'linux' }, async () => {
     const { stalls } = await traced();
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);

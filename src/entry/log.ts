@@ -11,6 +11,7 @@ export function openLog(level: string | undefined): Logger {
 
 /** Watches this thread's event loop and logs its stalls of at least `thresholdMs`; 0: it logs none. */
 export function watchLoop(owner: LoopOwner, thresholdMs: number, log: Logger): LoopWatch {
-  const report = ({ ms, ...what }: Stall) => log.warn({ stallMs: ms, ...what }, 'the event loop stalled');
+  const report = ({ ms, ...what }: Stall) =>
+    log.warn({ loop: owner, stallMs: ms, ...what }, 'the event loop stalled');
   return new LoopWatch(owner, { thresholdMs, report });
 }

@@ -150,16 +150,18 @@ function readSlot(counters: readonly CallCounters[], model: string, slot: number
       counters.map(({ words }) => ({ words, at: slot + at })),
       TIMES,
     );
-  const calls = CALL_KINDS.flatMap((kind, k) =>
-    STATUS_TABLE.flatMap(([status], s) =>
-      PROVENANCES.map((provenance, p) => {
-        return { kind, status, provenance, count: sum((k * STATUSES + s) * PROVENANCES.length + p) };
-      }),
-    ),
-  );
+  const calls: CallCount[] = [];
+  for (const [k, kind] of CALL_KINDS.entries()) {
+    for (const [s, [status]] of STATUS_TABLE.entries()) {
+      for (const [p, provenance] of PROVENANCES.entries()) {
+        const count = sum((k * STATUSES + s) * PROVENANCES.length + p);
+        if (count > 0) calls.push({ kind, status, provenance, count });
+      }
+    }
+  }
   return {
     model,
-    calls: calls.filter(({ count }) => count > 0),
+    calls,
     tokens: sum(TOKENS_AT),
     discarded: sum(DISCARDED_AT),
     duration: { tokenize: times(DURATION_AT), detokenize: times(DURATION_AT + TIMES.words) },

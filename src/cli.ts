@@ -92,7 +92,7 @@ withModelOptions(program.command('encode'))
       .choices(KINDS)
       .default('auto'),
   )
-  .option('--json', 'print one JSON object: ids, sequences, provenance, model, timings in microseconds')
+  .option('--json', 'print one JSON object: ids, sequences, provenance, model, times in microseconds')
   .option('--prompt', 'with --json: the rendered prompt too')
   .action(encode);
 

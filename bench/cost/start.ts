@@ -14,7 +14,8 @@ export interface StartCost {
   readonly ms: number;
 }
 
-const BODY = '{"messages":[{"role":"user","content":"Is it raining in Zürich?"}]}';
+// Of a kind that every model serves: not all have a chat template.
+const BODY = '{"prompt":"Is it raining in Zürich?"}';
 
 /** From opening to the first ids, for each way in, in processes and runtimes that have just started. */
 export async function startCosts(model: string, directory: string, rounds: number): Promise<StartCost[]> {
@@ -41,7 +42,7 @@ export async function startCosts(model: string, directory: string, rounds: numbe
 }
 
 async function runClient(directory: string, body: string): Promise<void> {
-  const calls = ['--body', body, '--kind', 'chat', '--warmup', '0', '--count', '1', '--threads', '2'];
+  const calls = ['--body', body, '--kind', 'completion', '--warmup', '0', '--count', '1', '--threads', '2'];
   const client = spawn(BENCH_CLIENT, ['--model', directory, ...calls], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
@@ -52,7 +53,7 @@ async function runClient(directory: string, body: string): Promise<void> {
 /** Ends with the first ids, not with closing. */
 async function firstAsync(directory: string): Promise<number> {
   const tokenizer = await AsyncTokenizer.create({ model: directory, threads: 2 });
-  await tokenizer.tokenize({ kind: 'chat', body: BODY });
+  await tokenizer.tokenize({ kind: 'completion', body: BODY });
   const end = performance.now();
   await tokenizer.close();
   return end;
@@ -60,7 +61,7 @@ async function firstAsync(directory: string): Promise<number> {
 
 function firstBlocking(directory: string): number {
   const tokenizer = new Tokenizer({ model: directory, threads: 2 });
-  tokenizer.tokenize({ kind: 'chat', body: BODY });
+  tokenizer.tokenize({ kind: 'completion', body: BODY });
   const end = performance.now();
   tokenizer.close();
   return end;

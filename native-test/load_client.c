@@ -1,0 +1,106 @@
+/*
+ * load.c from a process of its own. Prints one JSON object per round:
+ *
+ *     load_client (--socket PATH | --model DIR) [--rounds 1] [--threads 4] [--calls N] [--seconds S]
+ *                 [--sizes 1000,20000] [--timeout-ms 30000] [--runtime-threads 0] [--fork 1]
+ *
+ * --fork 1: a forked process that sleeps for 30 s lives beside it, as the children of some hosts do; its id is printed first.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "load.h"
+
+static uint64_t entries(const char *folder)
+{
+    uint64_t count = 0;
+    DIR *opened = opendir(folder);
+    for (struct dirent *entry = opened == NULL ? NULL : readdir(opened); entry != NULL; entry = readdir(opened)) {
+        count += entry->d_name[0] != '.';
+    }
+    if (opened != NULL) {
+        (void)closedir(opened);
+    }
+    return count;
+}
+
+static void print_report(const load_report *report)
+{
+    printf("{\"calls\":%llu,\"wrong\":%llu,\"p50_us\":%.1f,\"p99_us\":%.1f,\"longest_us\":%.1f,\"statuses\":{",
+           (unsigned long long)report->calls, (unsigned long long)report->wrong, report->p50_us, report->p99_us,
+           report->longest_us);
+    const char *separator = "";
+    for (unsigned i = 0; i < LOAD_STATUSES; i++) {
+        if (report->statuses[i] > 0) {
+            printf("%s\"%s\":%llu", separator, epptok_status_name((epptok_status)i),
+                   (unsigned long long)report->statuses[i]);
+            separator = ",";
+        }
+    }
+    printf("},\"descriptors\":%llu,\"threads\":%llu}\n", (unsigned long long)entries("/proc/self/fd"),
+           (unsigned long long)entries("/proc/self/task"));
+    (void)fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    epptok_options options = EPPTOK_OPTIONS_INIT;
+    load_plan plan = {4, 30000, 0, 0, {1000, 0, 0, 0}};
+    unsigned long rounds = 1, forks = 0;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const char *value = argv[i + 1];
+        if (strcmp(argv[i], "--socket") == 0) {
+            options.socket_path = value;
+        } else if (strcmp(argv[i], "--model") == 0) {
+            options.model = value;
+        } else if (strcmp(argv[i], "--rounds") == 0) {
+            rounds = strtoul(value, NULL, 10);
+        } else if (strcmp(argv[i], "--threads") == 0) {
+            plan.threads = (uint32_t)strtoul(value, NULL, 10);
+        } else if (strcmp(argv[i], "--calls") == 0) {
+            plan.calls = strtoull(value, NULL, 10);
+        } else if (strcmp(argv[i], "--seconds") == 0) {
+            plan.seconds = strtod(value, NULL);
+        } else if (strcmp(argv[i], "--timeout-ms") == 0) {
+            plan.timeout_ms = (uint32_t)strtoul(value, NULL, 10);
+        } else if (strcmp(argv[i], "--runtime-threads") == 0) {
+            options.threads = (uint32_t)strtoul(value, NULL, 10);
+        } else if (strcmp(argv[i], "--fork") == 0) {
+            forks = strtoul(value, NULL, 10);
+        } else if (strcmp(argv[i], "--sizes") == 0) {
+            char *rest = argv[i + 1];
+            for (unsigned j = 0; j < LOAD_SIZES; j++) {
+                plan.sizes[j] = (uint32_t)strtoul(rest, &rest, 10);
+                rest += *rest == ',';
+            }
+        } else {
+            fprintf(stderr, "load_client: unknown option %s\n", argv[i]);
+            return 2;
+        }
+    }
+    epptok *handle = NULL;
+    char message[512];
+    if (epptok_open(&options, &handle, message, sizeof message) != EPPTOK_OK) {
+        fprintf(stderr, "load_client: %s\n", message);
+        return 1;
+    }
+    if (forks > 0) {
+        pid_t beside = fork();
+        if (beside == 0) {
+            (void)sleep(30);
+            _exit(0);
+        }
+        printf("%ld\n", (long)beside);
+        (void)fflush(stdout);
+    }
+    for (; rounds > 0 && (plan.calls > 0 || plan.seconds > 0); rounds--) {
+        load_report report;
+        load_run(handle, &plan, &report);
+        print_report(&report);
+    }
+    return epptok_close(handle) == EPPTOK_OK ? 0 : 1;
+}

@@ -177,7 +177,7 @@ static void a_host_without_standard_descriptors_starts_one_too(void)
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* Dead to the last descriptor, and still to be waited for by the library. */
+/* Dead to the last descriptor; the library may have taken note already. */
 static void kill_idle(pid_t pid)
 {
     siginfo_t ended;
@@ -242,6 +242,21 @@ static void a_child_that_died_idle_is_replaced_before_the_call(void)
     CHECK_NUMBER(children(NULL), 1);
     CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
     CHECK_NUMBER(children(NULL), 0);
+}
+
+static void a_child_that_died_idle_is_no_zombie_for_long(void)
+{
+    epptok *handle = opened("ok");
+    pid_t pid = 0;
+    CHECK_NUMBER(children(&pid), 1);
+    CHECK(kill(pid, SIGKILL) == 0);
+    int64_t start = check_now_ms();
+    while (children(NULL) > 0 && check_now_ms() - start < 2000) {
+        check_sleep_ms(5);
+    }
+    CHECK_NUMBER(children(NULL), 0);
+    check_served(handle, 5000);
+    CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
 }
 
 static void a_restart_does_not_outlast_the_deadline_of_the_call(void)
@@ -385,6 +400,7 @@ int main(void)
     RUN(a_host_without_standard_descriptors_starts_one_too);
     RUN(calls_in_flight_learn_of_a_killed_child_and_the_next_call_has_a_new_one);
     RUN(a_child_that_died_idle_is_replaced_before_the_call);
+    RUN(a_child_that_died_idle_is_no_zombie_for_long);
     RUN(a_restart_does_not_outlast_the_deadline_of_the_call);
     RUN(a_stopped_child_times_out_and_is_killed_at_close);
     RUN(the_child_outlives_the_thread_that_started_it);

@@ -1,10 +1,10 @@
 /*
- * load.c from a process of its own. Prints one JSON object per round:
+ * load.c from a process of its own. Prints "opened 0" once its handle is open, then one JSON object per round:
  *
  *     load_client (--socket PATH | --model DIR) [--rounds 1] [--threads 4] [--calls N] [--seconds S]
  *                 [--sizes 1000,20000] [--timeout-ms 30000] [--runtime-threads 0] [--fork 1]
  *
- * --fork 1: a forked process that sleeps for 30 s lives beside it, as the children of some hosts do; its id is printed first.
+ * --fork 1: a forked process that sleeps for 30 s lives beside it, as the children of some hosts do: "opened <its id>".
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -88,15 +88,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "load_client: %s\n", message);
         return 1;
     }
-    if (forks > 0) {
-        pid_t beside = fork();
-        if (beside == 0) {
-            (void)sleep(30);
-            _exit(0);
-        }
-        printf("%ld\n", (long)beside);
-        (void)fflush(stdout);
+    pid_t beside = forks > 0 ? fork() : 0;
+    if (forks > 0 && beside == 0) {
+        (void)sleep(30);
+        _exit(0);
     }
+    printf("opened %ld\n", (long)beside);
+    (void)fflush(stdout);
     for (; rounds > 0 && (plan.calls > 0 || plan.seconds > 0); rounds--) {
         load_report report;
         load_run(handle, &plan, &report);

@@ -1,6 +1,6 @@
 // A worker thread opens a Tokenizer, hands its nativeHandle to the main thread, and ends in the way that the argument names.
 // The main thread then calls the handle that is left, from its own thread and from one of C, and prints what came of it.
-import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Tokenizer } from 'epptok';
 import koffi from 'koffi';
 
@@ -89,7 +89,9 @@ if (isMainThread) {
   const words = Buffer.from('words for the workers '.repeat(4000));
   const statuses = new Uint32Array(2);
   const inFlight = new Promise((resolve) => {
-    onThreads.async(handle, 2, 20, TEXT, words, words.length, null, statuses, () => resolve(performance.now()));
+    onThreads.async(handle, 2, 20, TEXT, words, words.length, null, statuses, () =>
+      resolve(performance.now()),
+    );
   });
   const ended = new Promise((resolve) => worker.once('exit', resolve));
   worker.postMessage('end');

@@ -28,6 +28,19 @@ static uint64_t entries(const char *folder)
     return count;
 }
 
+static uint64_t resident_kib(void)
+{
+    unsigned long size = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file != NULL) {
+        if (fscanf(file, "%lu %lu", &size, &resident) != 2) {
+            resident = 0;
+        }
+        (void)fclose(file);
+    }
+    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
+}
+
 static void print_report(const load_report *report)
 {
     printf("{\"calls\":%llu,\"wrong\":%llu,\"p50_us\":%.1f,\"p99_us\":%.1f,\"longest_us\":%.1f,\"statuses\":{",
@@ -41,8 +54,8 @@ static void print_report(const load_report *report)
             separator = ",";
         }
     }
-    printf("},\"descriptors\":%llu,\"threads\":%llu}\n", (unsigned long long)entries("/proc/self/fd"),
-           (unsigned long long)entries("/proc/self/task"));
+    printf("},\"rss\":%llu,\"descriptors\":%llu,\"threads\":%llu}\n", (unsigned long long)resident_kib(),
+           (unsigned long long)entries("/proc/self/fd"), (unsigned long long)entries("/proc/self/task"));
     (void)fflush(stdout);
 }
 

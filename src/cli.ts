@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { AsyncTokenizer } from './async-tokenizer.ts';
 import { modelSpecs } from './core/model-names.ts';
+import { diagnose } from './doctor.ts';
 import { LOG_LEVELS, NativeServer, openLog } from './entry/native-server.ts';
 import { EpptokError } from './errors.ts';
 import { KINDS, type Kind } from './protocol/messages.ts';
@@ -48,6 +49,7 @@ const program = new Command('epptok')
 Examples:
   epptok serve --model /models/qwen3 --socket /run/epptok/epptok.sock
   epptok encode --model /models/qwen3 --kind text hello.txt
+  epptok doctor --model /models/qwen3
   echo '{"messages":[{"role":"user","content":"Hi"}]}' | epptok encode --model /models/qwen3 --json`,
   );
 
@@ -78,6 +80,10 @@ withModelOptions(program.command('encode'))
   .option('--json', 'print one JSON object: ids, sequences, provenance, model, timings in microseconds')
   .option('--prompt', 'with --json: the rendered prompt too')
   .action(encode);
+
+withModelOptions(program.command('doctor'))
+  .description('Say of each model whether it is done exactly, and what it is; exit 1 if one is not.')
+  .action(examine);
 
 function withModelOptions(command: Command): Command {
   return command
@@ -168,6 +174,23 @@ async function encode(file: string | undefined, options: EncodeArguments): Promi
   } finally {
     await tokenizer?.close();
   }
+}
+
+function examine(options: ModelArguments): void {
+  const models = modelSpecs(options.model, {
+    engine: options.engine,
+    transformers: major(options.transformers),
+    ...(options.contextLength ? { contextLength: options.contextLength } : {}),
+  });
+  if (!models.ok) die({ ...models.fault, message: `--model: ${models.fault.message}` });
+  let refused = false;
+  for (const { model, directory, verdict, lines } of models.value.map(diagnose)) {
+    const outcome = verdict === 'exact' ? 'exact' : `${verdict.status}: ${verdict.message}`;
+    process.stdout.write(`${model} in ${directory}\n  verdict          ${outcome}\n`);
+    for (const line of lines) process.stdout.write(`  ${line}\n`);
+    refused ||= verdict !== 'exact';
+  }
+  process.exitCode = refused ? 1 : 0;
 }
 
 function printable(result: TokenizeResult) {

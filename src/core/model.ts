@@ -1,5 +1,5 @@
-import { openLibraryTemplate } from '../preprocess/library-template.ts';
 import { type ChatTemplates, renderChat } from '../preprocess/prompt.ts';
+import { openTemplate } from '../preprocess/template.ts';
 import { type Outcome, succeed } from '../protocol/status.ts';
 import type { Encoder } from '../tokenizer/encoder.ts';
 import { warmUp as warmUpEncoder } from '../tokenizer/engine/index.ts';
@@ -81,7 +81,7 @@ export function openModel(prepared: PreparedModel): Outcome<Model> {
   const byName = new Map(
     Object.entries(prepared.chatTemplates).map(([name, source]) => [
       name,
-      openLibraryTemplate(source, `the chat template ${name} of model ${prepared.name}`),
+      openTemplate(source, `the chat template ${name} of model ${prepared.name}`),
     ]),
   );
   return succeed({

@@ -1,5 +1,6 @@
 import { Piscina } from 'piscina';
 import { failure, type Request, type Response } from '../protocol/messages.ts';
+import { moved } from '../protocol/moved.ts';
 import { type Fault, fail, type Outcome, succeed } from '../protocol/status.ts';
 import type { Workers } from './dispatcher.ts';
 import type { PreparedModel } from './model.ts';
@@ -75,12 +76,10 @@ export function everyWorkerGreets(piscina: Piscina, threads: number): Promise<Ou
   });
 }
 
-/** A body that has its buffer to itself moves to the worker; a view into another buffer is copied by the clone. */
+/** A large body that has its buffer to itself moves to the worker; a view into another buffer is copied by the clone. */
 function owned(bytes: Uint8Array): ArrayBuffer[] {
   const { buffer } = bytes;
-  return buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength && buffer.byteLength > 0
-    ? [buffer]
-    : [];
+  return buffer.byteLength === bytes.byteLength ? moved(buffer) : [];
 }
 
 function messageOf(error: unknown): string {

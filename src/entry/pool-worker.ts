@@ -4,6 +4,7 @@ import { type ModelSpec, openModels, type PreparedModel, prepareModel, warmUp } 
 import type { WorkerGreeting, WorkerSeed } from '../core/pool.ts';
 import { serve } from '../core/serve.ts';
 import { failure, type Request, type Response } from '../protocol/messages.ts';
+import { moved } from '../protocol/moved.ts';
 import { type Outcome, succeed } from '../protocol/status.ts';
 
 /** The piscina task of the promise side: one request, one response. */
@@ -36,12 +37,13 @@ function greet(greeting: WorkerGreeting): void {
   parentPort?.postMessage(greeting);
 }
 
-/** The ids' buffer is transferred, not copied. */
+/** The buffer of many ids is transferred, not copied. */
 function movingIds(response: Response): unknown {
-  if (response.ids.length === 0) return response;
+  const transferList = moved(response.ids.buffer);
+  if (transferList.length === 0) return response;
   return Piscina.move({
     get [transferableSymbol]() {
-      return [response.ids.buffer];
+      return transferList;
     },
     get [valueSymbol]() {
       return response;

@@ -4,6 +4,7 @@ import { openRuntime, type Runtime, type RuntimeSettings } from '../core/runtime
 import { renderStats } from '../core/stats.ts';
 import { type NativeLibrary, openNativeLibrary } from '../ffi/native-library.ts';
 import { failure, type Response } from '../protocol/messages.ts';
+import { moved } from '../protocol/moved.ts';
 import { STATUS } from '../protocol/status.ts';
 import { Latch, STATES } from '../sync/latch.ts';
 import type { FromRuntime, ToRuntime } from '../sync/messages.ts';
@@ -72,8 +73,7 @@ class RuntimeThread {
 
   #reply(id: number, response: Response): void {
     const message: FromRuntime = { type: 'reply', id, response };
-    const { buffer } = response.ids;
-    this.#port.postMessage(message, buffer.byteLength > 0 ? [buffer as ArrayBuffer] : []);
+    this.#port.postMessage(message, moved(response.ids.buffer));
     this.#latch.signal();
   }
 

@@ -1,14 +1,15 @@
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
-import { field, isFields, isList, type Json, type JsonFields } from './body.ts';
+import { field, isList } from './body.ts';
+import { isJsonObject, type JsonObject, type JsonValue, member, members, objectFrom } from './json/value.ts';
 
 /** A chat request, its fields checked and not yet put into the form that templates expect. */
 export interface ChatRequest {
   /** Objects with a `role`; at least one. */
-  readonly messages: readonly JsonFields[];
-  readonly tools: readonly JsonFields[] | undefined;
-  readonly documents: readonly JsonFields[] | undefined;
+  readonly messages: readonly JsonObject[];
+  readonly tools: readonly JsonObject[] | undefined;
+  readonly documents: readonly JsonObject[] | undefined;
   /** Variables for the template. */
-  readonly kwargs: JsonFields;
+  readonly kwargs: Readonly<Record<string, JsonValue>>;
   readonly addGenerationPrompt: boolean;
   readonly continueFinalMessage: boolean;
 }
@@ -16,7 +17,7 @@ export interface ChatRequest {
 /** Names of chat_template_kwargs that would replace arguments of the call rather than variables of the template. */
 const RESERVED = ['messages', 'conversation', 'tools', 'chat_template', 'tokenize', 'self'];
 
-export function readChat(body: JsonFields): Outcome<ChatRequest> {
+export function readChat(body: JsonObject): Outcome<ChatRequest> {
   const messages = readObjects(body, 'messages');
   if (!messages.ok) return messages;
   if (messages.value === undefined) return fail('INVALID_REQUEST', 'messages is missing');
@@ -43,7 +44,7 @@ export function readChat(body: JsonFields): Outcome<ChatRequest> {
     );
   }
   const toolChoice = field(body, 'tool_choice');
-  if (toolChoice !== undefined && typeof toolChoice !== 'string' && !isFields(toolChoice)) {
+  if (toolChoice !== undefined && typeof toolChoice !== 'string' && !isJsonObject(toolChoice)) {
     return fail('INVALID_REQUEST', 'tool_choice must be a string or an object');
   }
   return succeed({
@@ -56,55 +57,72 @@ export function readChat(body: JsonFields): Outcome<ChatRequest> {
   });
 }
 
-function readObjects(body: JsonFields, name: string): Outcome<readonly JsonFields[] | undefined> {
+function readObjects(body: JsonObject, name: string): Outcome<readonly JsonObject[] | undefined> {
   const value = field(body, name);
   if (value === undefined) return succeed(undefined);
   if (!isList(value)) return fail('INVALID_REQUEST', `${name} must be an array`);
-  const wrong = value.findIndex((item) => !isFields(item));
+  const wrong = value.findIndex((item) => !isJsonObject(item));
   if (wrong !== -1) return fail('INVALID_REQUEST', `${name}[${wrong}] must be an object`);
-  return succeed(value as readonly JsonFields[]);
+  return succeed(value as readonly JsonObject[]);
 }
 
 /**
  * Tools as vLLM hands them to the template: type, then function with name, description and parameters, null where the
  * request is silent, then what else the request has. Templates print them whole, so order and nulls are part of the prompt.
  */
-function readTools(body: JsonFields): Outcome<readonly JsonFields[] | undefined> {
+function readTools(body: JsonObject): Outcome<readonly JsonObject[] | undefined> {
   const tools = readObjects(body, 'tools');
   if (!tools.ok || tools.value === undefined) return tools;
-  const normal: JsonFields[] = [];
+  const normal: JsonObject[] = [];
   for (const [index, tool] of tools.value.entries()) {
     const path = `tools[${index}]`;
     const definition = field(tool, 'function');
-    if (!isFields(definition)) return fail('INVALID_REQUEST', `${path}.function must be an object`);
+    if (!isJsonObject(definition)) return fail('INVALID_REQUEST', `${path}.function must be an object`);
     if ((field(tool, 'type') ?? 'function') !== 'function') {
       return fail('INVALID_REQUEST', `${path}.type must be "function"`);
     }
-    const { name, description = null, parameters = null, ...others } = definition;
+    const name = field(definition, 'name');
+    const description = field(definition, 'description') ?? null;
+    const parameters = field(definition, 'parameters') ?? null;
     if (typeof name !== 'string') return fail('INVALID_REQUEST', `${path}.function.name must be a string`);
     if (description !== null && typeof description !== 'string') {
       return fail('INVALID_REQUEST', `${path}.function.description must be a string`);
     }
-    if (parameters !== null && !isFields(parameters)) {
+    if (parameters !== null && !isJsonObject(parameters)) {
       return fail('INVALID_REQUEST', `${path}.function.parameters must be an object`);
     }
-    const { type: _type, function: _function, ...rest } = tool;
-    normal.push({ type: 'function', function: { name, description, parameters, ...others }, ...rest });
+    const normalized = objectFrom([
+      ['name', name],
+      ['description', description],
+      ['parameters', parameters],
+      ...membersExcept(definition, ['name', 'description', 'parameters']),
+    ]);
+    normal.push(
+      objectFrom([
+        ['type', 'function'],
+        ['function', normalized],
+        ...membersExcept(tool, ['type', 'function']),
+      ]),
+    );
   }
   return succeed(normal);
 }
 
+function membersExcept(object: JsonObject, names: readonly string[]): [string, JsonValue][] {
+  return members(object).filter(([name]) => !names.includes(name));
+}
+
 /** vLLM's name and Dynamo's for the same thing. */
-function readKwargs(body: JsonFields): Outcome<JsonFields> {
-  const kwargs: Record<string, Json> = {};
+function readKwargs(body: JsonObject): Outcome<Record<string, JsonValue>> {
+  const kwargs: Record<string, JsonValue> = {};
   for (const name of ['chat_template_args', 'chat_template_kwargs']) {
     const value = field(body, name);
     if (value === undefined) continue;
-    if (!isFields(value)) return fail('INVALID_REQUEST', `${name} must be an object`);
-    const reserved = RESERVED.find((key) => Object.hasOwn(value, key));
+    if (!isJsonObject(value)) return fail('INVALID_REQUEST', `${name} must be an object`);
+    const reserved = RESERVED.find((key) => member(value, key) !== undefined);
     if (reserved !== undefined)
       return fail('INVALID_REQUEST', `${name}.${reserved} is not a variable of the template`);
-    Object.assign(kwargs, value);
+    Object.assign(kwargs, Object.fromEntries(members(value)));
   }
   const effort = field(body, 'reasoning_effort');
   if (effort !== undefined) {
@@ -114,7 +132,7 @@ function readKwargs(body: JsonFields): Outcome<JsonFields> {
   return succeed(kwargs);
 }
 
-function readFlag(body: JsonFields, name: string, byDefault: boolean): Outcome<boolean> {
+function readFlag(body: JsonObject, name: string, byDefault: boolean): Outcome<boolean> {
   const value = field(body, name) ?? byDefault;
   return typeof value === 'boolean' ? succeed(value) : fail('INVALID_REQUEST', `${name} must be a boolean`);
 }

@@ -1,5 +1,7 @@
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
-import { field, isFields, isList, type Json, type JsonFields, parseJson } from './body.ts';
+import { field, isList } from './body.ts';
+import { parseJson } from './json/parse.ts';
+import { isJsonObject, type JsonObject, type JsonValue, withMembers } from './json/value.ts';
 
 /** How a template wants the content of a message: as one string, or as a list of parts. */
 export type ContentFormat = 'string' | 'parts';
@@ -34,10 +36,10 @@ const OTHER_PARTS = [
  * call arguments parsed, reasoning under both of its names.
  */
 export function templateMessages(
-  messages: readonly JsonFields[],
+  messages: readonly JsonObject[],
   format: ContentFormat,
-): Outcome<readonly JsonFields[]> {
-  const normal: JsonFields[] = [];
+): Outcome<readonly JsonObject[]> {
+  const normal: JsonObject[] = [];
   for (const [index, message] of messages.entries()) {
     const result = templateMessage(message, format, `messages[${index}]`);
     if (!result.ok) return result;
@@ -46,11 +48,11 @@ export function templateMessages(
   return succeed(normal);
 }
 
-function templateMessage(message: JsonFields, format: ContentFormat, path: string): Outcome<JsonFields> {
+function templateMessage(message: JsonObject, format: ContentFormat, path: string): Outcome<JsonObject> {
   const role = field(message, 'role') as string;
   const texts = readTexts(field(message, 'content'), `${path}.content`);
   if (!texts.ok) return texts;
-  const result: Record<string, Json> = {
+  const result: Record<string, JsonValue> = {
     role,
     content:
       format === 'parts' && role !== 'tool'
@@ -79,7 +81,7 @@ function templateMessage(message: JsonFields, format: ContentFormat, path: strin
 }
 
 /** The texts of a content: none, one string, or parts. */
-function readTexts(content: Json | undefined, path: string): Outcome<readonly string[]> {
+function readTexts(content: JsonValue | undefined, path: string): Outcome<readonly string[]> {
   if (content === undefined) return succeed([]);
   if (typeof content === 'string') return succeed([content]);
   if (!isList(content)) return fail('INVALID_REQUEST', `${path} must be a string or an array of parts`);
@@ -92,9 +94,9 @@ function readTexts(content: Json | undefined, path: string): Outcome<readonly st
   return succeed(texts);
 }
 
-function readPart(part: Json, path: string): Outcome<string | undefined> {
+function readPart(part: JsonValue, path: string): Outcome<string | undefined> {
   if (typeof part === 'string') return succeed(part);
-  if (!isFields(part)) return fail('INVALID_REQUEST', `${path} must be a string or an object`);
+  if (!isJsonObject(part)) return fail('INVALID_REQUEST', `${path} must be a string or an object`);
   const type = field(part, 'type');
   const other = OTHER_PARTS.find(
     (name) => name === type || (type === undefined && field(part, name) !== undefined),
@@ -110,23 +112,24 @@ function readPart(part: Json, path: string): Outcome<string | undefined> {
   return succeed(text);
 }
 
-function readToolCalls(value: Json | undefined, path: string): Outcome<readonly JsonFields[]> {
+function readToolCalls(value: JsonValue | undefined, path: string): Outcome<readonly JsonObject[]> {
   if (value === undefined) return succeed([]);
   if (!isList(value)) return fail('INVALID_REQUEST', `${path} must be an array`);
-  const calls: JsonFields[] = [];
+  const calls: JsonObject[] = [];
   for (const [index, call] of value.entries()) {
-    const called = isFields(call) ? field(call, 'function') : undefined;
-    if (!isFields(call) || !isFields(called)) {
+    const called = isJsonObject(call) ? field(call, 'function') : undefined;
+    if (!isJsonObject(call) || !isJsonObject(called)) {
       return fail('INVALID_REQUEST', `${path}[${index}].function must be an object`);
     }
-    calls.push({ ...call, function: { ...called, arguments: callArguments(field(called, 'arguments')) } });
+    const named = withMembers(called, { arguments: callArguments(field(called, 'arguments')) });
+    calls.push(withMembers(call, { function: named }));
   }
   return succeed(calls);
 }
 
 /** Arguments come as JSON text; templates want the value. What is neither becomes {}, as in vLLM. */
-function callArguments(value: Json | undefined): Json {
-  if (typeof value !== 'string') return isFields(value) || isList(value) ? value : {};
+function callArguments(value: JsonValue | undefined): JsonValue {
+  if (typeof value !== 'string') return isJsonObject(value) || isList(value) ? value : {};
   const parsed = parseJson(value);
   return parsed.ok ? parsed.value : {};
 }

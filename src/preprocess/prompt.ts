@@ -1,14 +1,9 @@
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
-import { field, isList, type Json, type JsonFields } from './body.ts';
+import { field, isList } from './body.ts';
 import type { ChatRequest } from './chat.ts';
-import { type ContentFormat, templateMessages } from './messages.ts';
-
-/** A compiled chat template. Instances belong to one worker. */
-export interface ChatTemplate {
-  readonly contentFormat: ContentFormat;
-  /** The prompt, in pieces to be concatenated. What the template raises is INVALID_REQUEST with its text. */
-  render(context: JsonFields): Outcome<readonly string[]>;
-}
+import { type JsonObject, type JsonValue, withMembers } from './json/value.ts';
+import { templateMessages } from './messages.ts';
+import type { ChatTemplate } from './template.ts';
 
 /** The chat templates of a model, by name, and what they are given besides the request. */
 export interface ChatTemplates {
@@ -16,7 +11,7 @@ export interface ChatTemplates {
   readonly model: string;
   readonly byName: ReadonlyMap<string, Outcome<ChatTemplate>>;
   /** bos_token and the other special tokens. */
-  readonly variables: JsonFields;
+  readonly variables: Readonly<Record<string, JsonValue>>;
 }
 
 /** Python's str.strip() and rstrip() with no argument. */
@@ -60,8 +55,8 @@ function chooseTemplate({ byName, model }: ChatTemplates, hasTools: boolean): Ou
  */
 function renderContinued(
   template: ChatTemplate,
-  context: JsonFields,
-  messages: readonly JsonFields[],
+  context: Readonly<Record<string, JsonValue>>,
+  messages: readonly JsonObject[],
 ): Outcome<readonly string[]> {
   const last = messages.length - 1;
   const tagged = tagContent(messages[last] ?? {});
@@ -85,15 +80,16 @@ function renderContinued(
   return succeed([prompt.startsWith(CONTINUE_TAG, at) ? continued : continued.replace(TRAILING_SPACE, '')]);
 }
 
-function tagContent(message: JsonFields): { message: JsonFields; text: string } | undefined {
+function tagContent(message: JsonObject): { message: JsonObject; text: string } | undefined {
   const content = field(message, 'content');
   if (typeof content === 'string') {
-    return { message: { ...message, content: content + CONTINUE_TAG }, text: content };
+    return { message: withMembers(message, { content: content + CONTINUE_TAG }), text: content };
   }
   if (!isList(content)) return undefined;
-  const parts: Json[] = [...content];
-  const part = parts.pop() as JsonFields | undefined;
+  const parts: JsonValue[] = [...content];
+  const part = parts.pop() as JsonObject | undefined;
   const text = part === undefined ? undefined : field(part, 'text');
   if (part === undefined || typeof text !== 'string') return undefined;
-  return { message: { ...message, content: [...parts, { ...part, text: text + CONTINUE_TAG }] }, text };
+  const tagged = withMembers(part, { text: text + CONTINUE_TAG });
+  return { message: withMembers(message, { content: [...parts, tagged] }), text };
 }

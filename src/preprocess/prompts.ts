@@ -1,5 +1,6 @@
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
-import { isList, type Json } from './body.ts';
+import { isList } from './body.ts';
+import type { JsonValue } from './json/value.ts';
 
 export interface IdRange {
   readonly vocabularySize: number;
@@ -10,7 +11,7 @@ type Prompts =
   | { readonly from: 'ids'; readonly sequences: readonly Uint32Array[] };
 
 /** `prompt` and `input` in their four shapes: string, [string], [id], [[id]]. `name` is the field, for failures. */
-export function readPrompts(value: Json, name: string, range: IdRange): Outcome<Prompts> {
+export function readPrompts(value: JsonValue, name: string, range: IdRange): Outcome<Prompts> {
   if (typeof value === 'string') return succeed({ from: 'texts', texts: [value] });
   const shape = () =>
     fail(
@@ -43,7 +44,7 @@ export function readPrompts(value: Json, name: string, range: IdRange): Outcome<
 }
 
 /** An array of token ids; the first that is none is named by its index. */
-export function readIds(value: Json, name: string, range: IdRange): Outcome<Uint32Array> {
+export function readIds(value: JsonValue, name: string, range: IdRange): Outcome<Uint32Array> {
   if (!isList(value)) return fail('INVALID_REQUEST', `${name} must be an array of token ids`);
   const ids = new Uint32Array(value.length);
   for (let i = 0; i < value.length; i++) {

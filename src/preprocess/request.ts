@@ -1,7 +1,8 @@
 import type { Kind } from '../protocol/messages.ts';
 import { type Fault, fail, type Outcome, succeed } from '../protocol/status.ts';
-import { decodeText, field, isFields, isList, type Json, type JsonFields, parseBody } from './body.ts';
+import { decodeText, field, isList, parseBody } from './body.ts';
 import { type ChatRequest, readChat } from './chat.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from './json/value.ts';
 import { type IdRange, readIds, readPrompts } from './prompts.ts';
 
 /** Annotations that are known; Dynamo asks for others of its own stages, which are not ours to answer. */
@@ -30,7 +31,7 @@ export interface ParsedRequest {
 export interface RequestBody {
   /** The body's `model`; '' if it has none. */
   readonly model: string;
-  readonly content: string | JsonFields;
+  readonly content: string | JsonObject;
 }
 
 const KIND_FIELDS = { chat: 'messages', completion: 'prompt', embedding: 'input' } as const;
@@ -99,7 +100,7 @@ export function readRequest(kind: Kind, body: RequestBody, vocabularySize: numbe
   });
 }
 
-function tellKind(body: JsonFields, rawPrompt: boolean): Outcome<BodyKind> {
+function tellKind(body: JsonObject, rawPrompt: boolean): Outcome<BodyKind> {
   const kinds = (Object.keys(KIND_FIELDS) as BodyKind[]).filter(
     (kind) => field(body, KIND_FIELDS[kind]) !== undefined,
   );
@@ -117,7 +118,7 @@ function tellKind(body: JsonFields, rawPrompt: boolean): Outcome<BodyKind> {
 
 function readSource(
   kind: BodyKind,
-  body: JsonFields,
+  body: JsonObject,
   context: { rawPrompt: boolean; vocabularySize: number; warnings: string[] },
 ): Outcome<Source> {
   const name = KIND_FIELDS[kind];
@@ -138,7 +139,7 @@ function readSource(
 }
 
 /** Fields that change the prompt in ways that are not reproduced here: refused rather than ignored. */
-function refuseUnsupported(body: JsonFields): Fault | undefined {
+function refuseUnsupported(body: JsonObject): Fault | undefined {
   for (const name of ['chat_template', 'prompt_embeds', 'truncate_prompt_tokens', 'suffix']) {
     const value = field(body, name);
     if (value !== undefined) return { status: 'UNSUPPORTED', message: `${name} is not supported` };
@@ -154,9 +155,9 @@ interface Extension {
 }
 
 /** Dynamo's `nvext`. */
-function readExtension(body: JsonFields, vocabularySize: number): Outcome<Extension> {
+function readExtension(body: JsonObject, vocabularySize: number): Outcome<Extension> {
   const nvext = field(body, 'nvext') ?? {};
-  if (!isFields(nvext)) return fail('INVALID_REQUEST', 'nvext must be an object');
+  if (!isJsonObject(nvext)) return fail('INVALID_REQUEST', 'nvext must be an object');
   const rawPrompt = field(nvext, 'use_raw_prompt') ?? false;
   if (typeof rawPrompt !== 'boolean')
     return fail('INVALID_REQUEST', 'nvext.use_raw_prompt must be a boolean');
@@ -178,7 +179,7 @@ function readExtension(body: JsonFields, vocabularySize: number): Outcome<Extens
   });
 }
 
-function readAnnotations(value: Json): Outcome<readonly Annotation[]> {
+function readAnnotations(value: JsonValue): Outcome<readonly Annotation[]> {
   if (!isList(value) || !value.every((name) => typeof name === 'string')) {
     return fail('INVALID_REQUEST', 'nvext.annotations must be an array of strings');
   }

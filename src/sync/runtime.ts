@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { type Deadline, timeLeft } from '../protocol/deadline.ts';
 import { failure, type Request, type Response } from '../protocol/messages.ts';
+import { moved } from '../protocol/moved.ts';
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
 import { type Abandonment, blockOn } from './block-on.ts';
 import { Latch, STATES } from './latch.ts';
@@ -79,7 +80,7 @@ export class SecondaryRuntime<Settings> {
 
   call(request: Request, deadline: Deadline, abandonment?: Abandonment): Response {
     const id = this.#nextId();
-    const transfer = request.operation === 'tokenize' ? [request.body.buffer as ArrayBuffer] : [];
+    const transfer = request.operation === 'tokenize' ? moved(request.body.buffer) : [];
     this.#port.postMessage({ type: 'call', id, request, deadline } satisfies ToRuntime, transfer);
     return this.#await(id, deadline, abandonment);
   }

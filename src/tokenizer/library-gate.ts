@@ -14,9 +14,15 @@ export function inexactConstruct(tokenizer: TokenizerJson): string | undefined {
     if (step.type !== 'Split') continue;
     if (INEXACT_BEHAVIORS.includes(String(step.behavior))) return `Split with behavior ${step.behavior}`;
     const regex = isObject(step.pattern) ? step.pattern.Regex : undefined;
-    if (typeof regex === 'string' && /[*+?}]\+/.test(regex)) return 'Split by a possessive regex';
+    if (typeof regex === 'string' && isPossessive(regex)) return 'Split by a possessive regex';
   }
   return undefined;
+}
+
+/** Whether a quantifier is followed by another '+'. Escapes and classes go first: the brace of \p{L}+ closes no count. */
+function isPossessive(regex: string): boolean {
+  const bare = regex.replaceAll(/\\(?:[pP]\{[^}]*\}|.)/gsu, 'x').replaceAll(/\[\^?\]?[^\]]*\]/g, 'x');
+  return /[*+?}]\+/.test(bare);
 }
 
 function stepsOf(preTokenizer: unknown): Readonly<Record<string, unknown>>[] {

@@ -96,7 +96,7 @@ describe('epptok encode ends with 1 and names the culprit', () => {
     ['too many threads', [...MODEL_GIVEN, '--threads', '2000'], CHAT, /INVALID_ARGUMENT: .*threads/],
     ['an unknown option', [...MODEL_GIVEN, '--thread', '2'], CHAT, /--thread\b/],
     ['a file that is missing', [...MODEL_GIVEN, 'nofile.json'], '', /INVALID_ARGUMENT: .*nofile\.json/],
-    ['no body', MODEL_GIVEN, '', /INVALID_REQUEST: the body is not valid JSON/],
+    ['no body', MODEL_GIVEN, '', /INVALID_REQUEST: the body: not JSON at byte 0/],
     ['a body of no kind', MODEL_GIVEN, '{}', /INVALID_REQUEST: .*messages, prompt and input/],
     ['a message without a role', MODEL_GIVEN, '{"messages":[{}]}', /INVALID_REQUEST: messages\[0\]\.role/],
     [

@@ -266,12 +266,15 @@ describe('what is refused', () => {
   test('invalid JSON, without quoting it', () => {
     const [status, message] = refused('{"prompt": secret');
     assert.equal(status, 'INVALID_REQUEST');
-    assert.match(message, /^the body is not valid JSON/);
+    assert.match(message, /not JSON at byte \d+$/);
     assert.doesNotMatch(message, /secret/);
   });
 
   test('invalid UTF-8', () => {
-    assert.deepEqual(refused(Uint8Array.of(0xff)), ['INVALID_REQUEST', 'the body is not valid UTF-8']);
+    assert.deepEqual(refused(Uint8Array.of(0xff)), [
+      'INVALID_REQUEST',
+      'the body: the document is not valid UTF-8',
+    ]);
     const text: Ask = { kind: 'text' };
     assert.deepEqual(refused(Uint8Array.of(0x61, 0xe2, 0x82), text), [
       'INVALID_REQUEST',
@@ -282,7 +285,7 @@ describe('what is refused', () => {
   test('a lone surrogate escape', () => {
     assert.deepEqual(refused('{"prompt":"\\ud800"}'), [
       'INVALID_REQUEST',
-      'prompt holds a lone surrogate escape',
+      'prompt: a string holds the escape of a lone surrogate',
     ]);
   });
 

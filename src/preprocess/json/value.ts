@@ -56,6 +56,12 @@ export function objectFrom(pairs: Iterable<readonly [string, JsonValue]>): JsonO
   return Object.fromEntries(map);
 }
 
+/** A copy with more members: in place where the key is there, at the end where it is not, as `{**object, **more}` in Python. */
+export function withMembers(object: JsonObject, more: JsonPlainObject): JsonObject {
+  if (!(object instanceof Map)) return { ...object, ...more };
+  return new Map([...object, ...Object.entries(more)]);
+}
+
 /** Whether JavaScript would move this key of an object out of its place, or, for `__proto__`, lose it. */
 export function reorders(key: string): boolean {
   const first = key.charCodeAt(0);

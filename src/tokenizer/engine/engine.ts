@@ -45,8 +45,8 @@ class Engine implements Encoder {
   readonly vocabularySize: number;
   readonly #tables: EngineTables;
   readonly #words: WordEncoder;
-  readonly #normalizer: SectionNormalizer;
-  readonly #splitter: Splitter;
+  #normalizer: SectionNormalizer;
+  #splitter: Splitter;
   readonly #sections: SectionSink;
   readonly #normalizedSections: SectionSink;
   #text = new TextBuffer(1 << 12);
@@ -55,8 +55,8 @@ class Engine implements Encoder {
     this.#tables = tables;
     this.vocabularySize = tables.vocabularySize;
     this.#words = new WordEncoder(tables.model, cacheBytes);
-    this.#normalizer = new SectionNormalizer(tables.normalizer, tables.classes);
-    this.#splitter = createSplitter(tables.splitter, tables.model.crossings, tables.classes, this.#words);
+    this.#normalizer = this.#openNormalizer();
+    this.#splitter = this.#openSplitter();
     const token = (id: number): void => this.#words.push(id);
     this.#sections = { token, section: (start, end) => this.#encodeSection(start, end) };
     this.#normalizedSections = {
@@ -90,6 +90,8 @@ class Engine implements Encoder {
     const ids = words.ids.slice(0, words.count);
     if (length > KEPT_TEXT_BYTES) {
       this.#text = new TextBuffer(1 << 12);
+      this.#normalizer = this.#openNormalizer();
+      this.#splitter = this.#openSplitter();
       words.shrink();
     }
     return ids;
@@ -97,6 +99,15 @@ class Engine implements Encoder {
 
   decode(ids: Uint32Array, skipSpecialTokens: boolean): string {
     return decodeIds(this.#tables.decoder, ids, skipSpecialTokens);
+  }
+
+  #openNormalizer(): SectionNormalizer {
+    return new SectionNormalizer(this.#tables.normalizer, this.#tables.classes);
+  }
+
+  #openSplitter(): Splitter {
+    const { splitter, model, classes } = this.#tables;
+    return createSplitter(splitter, model.crossings, classes, this.#words);
   }
 
   #encodeSection(start: number, end: number): void {

@@ -1,12 +1,12 @@
-import { spacesAfter, spacesBefore } from './added-tokens.ts';
+import { previous, spacesAfter, spacesBefore } from './added-tokens.ts';
 import { LOWERCASE } from './generated/lowercase.ts';
 import { codeAt, lengthOfLead } from './symbols.ts';
 import { TextBuffer } from './text-buffer.ts';
-import { type Form, toForm } from './unicode-forms.ts';
+import { type Form, toForm, type UnstableTables } from './unicode-forms.ts';
 
 /** One step of normalization, on bytes. */
 export type NormalizerStep =
-  | { readonly kind: 'form'; readonly form: Form; readonly unstable: Uint8Array }
+  | { readonly kind: 'form'; readonly form: Form; readonly unstable: UnstableTables }
   | { readonly kind: 'lowercase' }
   | { readonly kind: 'strip'; readonly left: boolean; readonly right: boolean }
   | { readonly kind: 'prepend'; readonly content: Uint8Array }
@@ -118,42 +118,36 @@ function applyReplace(
   return true;
 }
 
-/** Leads of code points below U+0300 are below this byte: they are stable under NFC, and most text has no other. */
-const FIRST_UNSTABLE_LEAD = 0xcc;
-
 /** Normalizes only the stretches that hold an unstable code point, each from the stable one before it. */
 function applyForm(
   form: Form,
-  unstable: Uint8Array,
+  unstable: UnstableTables,
   bytes: Uint8Array,
   start: number,
   end: number,
   into: TextBuffer,
 ): boolean {
-  const firstLead = form === 'NFC' ? FIRST_UNSTABLE_LEAD : 0xc0;
+  const { codePoints, leads } = unstable;
   let copied = start;
-  let stable = start;
+  // End of the last stretch: all between it and `at` is stable.
+  let settled = start;
   let changed = false;
-  for (let at = start; at < end; ) {
-    const lead = bytes[at]!;
-    if (lead < firstLead) {
-      // One byte at a time: continuation bytes are below any lead that is looked at, and only leads may be `stable`.
-      if ((lead & 0xc0) !== 0x80) stable = at;
-      at++;
-      continue;
-    }
-    const length = lengthOfLead(lead);
-    if (unstable[codeAt(bytes, at, length)] === 0) {
-      stable = at;
+  for (let at = start; ; ) {
+    // One byte at a time: no continuation byte is marked.
+    while (at < end && leads[bytes[at]!] === 0) at++;
+    if (at === end) break;
+    const length = lengthOfLead(bytes[at]!);
+    if (codePoints[codeAt(bytes, at, length)] === 0) {
       at += length;
       continue;
     }
+    const stable = at > settled ? previous(bytes, at) : at;
     const codes: number[] = [];
     let next = stable;
     while (next < end) {
       const size = lengthOfLead(bytes[next]!);
       const code = codeAt(bytes, next, size);
-      if (next > at && unstable[code] === 0) break;
+      if (next > at && codePoints[code] === 0) break;
       codes.push(code);
       next += size;
     }
@@ -165,7 +159,7 @@ function applyForm(
       changed = true;
     }
     at = next;
-    stable = next;
+    settled = next;
   }
   if (changed) into.appendBytes(bytes.subarray(copied, end));
   return changed;

@@ -6,7 +6,13 @@ import { deepseekScanner, hanScanner } from './scanners/deepseek.ts';
 import { gpt2Scanner } from './scanners/gpt2.ts';
 import { type O200kShape, o200kScanner } from './scanners/o200k.ts';
 import type { Scanner } from './scanners/scanner.ts';
-import { digitsScanner, metaspaceScanner, numberScanner, wholeScanner } from './scanners/splits.ts';
+import {
+  digitsScanner,
+  metaspaceScanner,
+  numberOrHanScanner,
+  numberScanner,
+  wholeScanner,
+} from './scanners/splits.ts';
 import { TextBuffer } from './text-buffer.ts';
 import type { WordEncoder } from './word-encoder.ts';
 
@@ -15,7 +21,7 @@ export type ScannerName =
   | { readonly scan: 'gpt2' | 'han' | 'deepseek' | 'metaspace' | 'whole' | 'crossings' }
   | ({ readonly scan: 'cl100k' } & Cl100kShape)
   | ({ readonly scan: 'o200k' } & O200kShape)
-  | { readonly scan: 'numbers'; readonly most: number }
+  | { readonly scan: 'numbers' | 'numbersAndHan'; readonly most: number }
   | { readonly scan: 'digits'; readonly individual: boolean };
 
 /** One step of pretokenization. Each splits, or changes, what the step before it left. */
@@ -43,6 +49,8 @@ function createScanner(name: ScannerName, classes: Uint8Array, crossings: Crossi
       return o200kScanner(classes, name);
     case 'numbers':
       return numberScanner(classes, name.most);
+    case 'numbersAndHan':
+      return numberOrHanScanner(classes, name.most);
     case 'han':
       return hanScanner();
     case 'deepseek':

@@ -50,10 +50,27 @@ function unicodeData(): UnicodeData {
 }
 
 /**
- * 1 for every code point that may change, or change its neighbours, under `form`. Text without one is in the form
- * already; a code point with 0 starts a stretch that nothing before it can touch.
+ * What may change, or change its neighbours, under a form: 1 for such a code point in `codePoints`, and in `leads` for
+ * every byte of UTF-8 that one of them begins with. Text without any is in the form already; any other code point starts
+ * a stretch that nothing before it can touch.
  */
-export function unstableCodePoints(form: Form): Uint8Array {
+export type UnstableTables = { readonly codePoints: Uint8Array; readonly leads: Uint8Array };
+
+export function unstableUnder(form: Form): UnstableTables {
+  const codePoints = unstableCodePoints(form);
+  const leads = new Uint8Array(new SharedArrayBuffer(256));
+  for (let code = 0; code < CODE_POINTS; code++) if (codePoints[code] === 1) leads[leadOf(code)] = 1;
+  return { codePoints, leads };
+}
+
+/** First byte of a code point in UTF-8. */
+function leadOf(code: number): number {
+  if (code < 0x80) return code;
+  if (code < 0x800) return 0xc0 | (code >> 6);
+  return code < 0x10000 ? 0xe0 | (code >> 12) : 0xf0 | (code >> 18);
+}
+
+function unstableCodePoints(form: Form): Uint8Array {
   const { canonical, compatible, compositions, ranks } = unicodeData();
   const unstable = new Uint8Array(new SharedArrayBuffer(CODE_POINTS));
   for (const code of ranks.keys()) unstable[code] = 1;

@@ -7,6 +7,7 @@ const SAMPLE = [
   'Größe naïve café Ελληνικά русский язык עברית العربية हिन्दी ไทย 한국어 日本語のテキスト 中文文本，测试。',
   'e\u0301a\u0300o\u0308 👩‍👩‍👧 🇩🇪 \t\r\n    <div class="a">&amp;</div> __init__ === // ---- {"k": [1, 2.5e3, null]}\n',
   'ACamelCaseIdentifierThatIsRatherLongAndNotInAnyVocabulary=================================================',
+  '一個沒有空格的長句子讓詞緩存無法使用這樣就會走到合併的路徑上去。これは区切りのない長い文章です。',
 ];
 
 /** Words that are new each time, so that merging is warmed and not only the cache. */
@@ -29,7 +30,11 @@ function freshWords(round: number): string {
 export function warmUp(encoder: Encoder, budgetMs = 150): void {
   const end = performance.now() + budgetMs;
   for (let round = 0; performance.now() < end; round++) {
-    const ids = encoder.encode([...SAMPLE, freshWords(round), SAMPLE.join('')], true);
-    if (round % 8 === 0) encoder.decode(ids, true);
+    // Long texts first: they make buffers grow, and code compiled before it has seen that is thrown away again.
+    if (round % 4 === 0) {
+      const long = [...SAMPLE, freshWords(round), SAMPLE.join('').repeat(16)];
+      encoder.decode(encoder.encode(long, true), true);
+    }
+    for (const text of SAMPLE) encoder.encode([text, freshWords(round).slice(0, 200)], round % 2 === 0);
   }
 }

@@ -2,7 +2,7 @@ import { filterRefusal } from '../library/refused.ts';
 import { FILTERS, TESTS } from '../library/registry.ts';
 import type { Arguments, Expression, FilterExpression } from '../syntax/ast.ts';
 import { TemplateSyntaxError } from '../syntax/syntax-error.ts';
-import { callMethod, callValue } from '../values/attributes.ts';
+import { callValue, methodCaller } from '../values/attributes.ts';
 import { dictEntries } from '../values/dict.ts';
 import { iterate } from '../values/iterate.ts';
 import { spend } from '../values/limits.ts';
@@ -74,13 +74,13 @@ export function compileCall(
 ): Evaluate {
   const given = compileArguments(args, place, compile, extra);
   if (callee.type === 'Attribute') {
-    const { name } = callee;
     const object = compile(callee.object, place);
+    const callMethod = methodCaller(callee.name);
     return (frame) => {
       const self = object(frame);
       const { args: values, keywords } = given(frame);
       spend(1);
-      return callMethod(self, name, values, keywords);
+      return callMethod(self, values, keywords);
     };
   }
   const target = compile(callee, place);

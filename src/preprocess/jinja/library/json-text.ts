@@ -12,6 +12,7 @@ import {
   isDict,
   isInt,
   isList,
+  isPlainDict,
   Markup,
   type PlainDict,
   Tuple,
@@ -32,17 +33,57 @@ interface Style {
 export function toJson(value: Value, [ascii, indent, separators, sortKeys]: Bound): string {
   const step = indentText(indent ?? null);
   const [item, key] = separatorsOf(separators ?? null, step !== undefined);
-  return write(
-    value,
-    {
-      ascii: truth(ascii ?? false),
-      indent: step,
-      itemSeparator: item,
-      keySeparator: key,
-      sortKeys: truth(sortKeys ?? false),
-    },
-    '\n',
-  );
+  const style: Style = {
+    ascii: truth(ascii ?? false),
+    indent: step,
+    itemSeparator: item,
+    keySeparator: key,
+    sortKeys: truth(sortKeys ?? false),
+  };
+  const isUsual = step === undefined && item === ', ' && key === ': ' && !style.ascii && !style.sortKeys;
+  return isUsual ? writeUsual(value, style) : write(value, style, '\n');
+}
+
+/** As `write` in the usual style, of the usual values; it is what most of the time of a render with tools goes into. */
+function writeUsual(value: Value, style: Style): string {
+  if (typeof value === 'string') return textJson(value, false);
+  if (isList(value)) {
+    spend(2 + value.length);
+    let text = '[';
+    for (let index = 0; index < value.length; index++) {
+      if (index > 0) text += ', ';
+      text += writeUsual(value[index] as Value, style);
+    }
+    claim(text.length);
+    return `${text}]`;
+  }
+  if (!isPlainDict(value)) return write(value, style, '\n');
+  let text = '{';
+  let count = 2;
+  for (const key in value) {
+    if (count > 2) text += ', ';
+    count++;
+    text += usualKey(key) + writeUsual(value[key] as Value, style);
+  }
+  spend(count);
+  claim(text.length);
+  return `${text}}`;
+}
+
+/** Schemas say `type` and `description` over and over: the text of a key with its colon, kept for the next time. */
+const USUAL_KEYS = new Map<string, string>();
+const MAXIMUM_USUAL_KEYS = 1024;
+const LONGEST_USUAL_KEY = 64;
+
+function usualKey(key: string): string {
+  const known = USUAL_KEYS.get(key);
+  if (known !== undefined) return known;
+  const text = `${textJson(key, false)}: `;
+  if (key.length <= LONGEST_USUAL_KEY) {
+    if (USUAL_KEYS.size >= MAXIMUM_USUAL_KEYS) USUAL_KEYS.clear();
+    USUAL_KEYS.set(key, text);
+  }
+  return text;
 }
 
 function indentText(indent: Value): string | undefined {

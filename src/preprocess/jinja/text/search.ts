@@ -54,6 +54,9 @@ export function count(text: string, args: Bound): number {
 /** startswith and endswith, of a text or of any in a tuple. */
 export function affix(text: string, args: Bound, atEnd: boolean): boolean {
   const [wanted] = args;
+  if (args.length === 1 && typeof wanted === 'string') {
+    return atEnd ? text.endsWith(wanted) : text.startsWith(wanted);
+  }
   const found = part(text, args[1], args[2]);
   const candidates = wanted instanceof Tuple ? wanted.items : [wanted];
   return candidates.some((candidate) => {

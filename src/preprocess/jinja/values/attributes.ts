@@ -214,16 +214,19 @@ function characterAt(text: string, index: number): string | undefined {
   return units[index < 0 ? index + units.length : index];
 }
 
-/** Calls a method by its name, without making the bound method where the type is a common one. */
-export function callMethod(object: Value, name: string, args: readonly Value[], keywords: Keywords): Value {
-  if (typeof object === 'string') {
-    const method = TEXT.get(name);
-    if (method !== undefined) return invoke(method, name, object, args, keywords);
-  } else if (isDict(object)) {
-    const method = DICT_METHODS.get(name);
-    if (method !== undefined) return invoke(method, name, object, args, keywords);
-  }
-  return callValue(getAttribute(object, name), args, keywords);
+export type CallMethod = (object: Value, args: readonly Value[], keywords: Keywords) => Value;
+
+/** What calls the method `name`, without making the bound method where the type is str or dict. */
+export function methodCaller(name: string): CallMethod {
+  const textMethod = TEXT.get(name);
+  const dictMethod = DICT_METHODS.get(name);
+  return (object, args, keywords) => {
+    if (textMethod !== undefined && typeof object === 'string') {
+      return invoke(textMethod, name, object, args, keywords);
+    }
+    if (dictMethod !== undefined && isDict(object)) return invoke(dictMethod, name, object, args, keywords);
+    return callValue(getAttribute(object, name), args, keywords);
+  };
 }
 
 /** callee(*args, **keywords) */

@@ -1,6 +1,6 @@
 import type { NormalizerStep } from '../normalizer.ts';
 import { translateRegex } from '../regex/translate.ts';
-import { type Form, unstableCodePoints } from '../unicode-forms.ts';
+import { type Form, type UnstableTables, unstableUnder } from '../unicode-forms.ts';
 import { flattenSequence, isObject, type JsonObject, Refusal } from './json-shape.ts';
 
 export type NormalizerPlan = {
@@ -15,7 +15,7 @@ export type NormalizerPlan = {
 const MARKER = '\u2581';
 const utf8 = new TextEncoder();
 const FORMS: ReadonlySet<unknown> = new Set(['NFC', 'NFD', 'NFKC', 'NFKD']);
-const unstableByForm = new Map<Form, Uint8Array>();
+const unstableByForm = new Map<Form, UnstableTables>();
 
 /** Steps of the `normalizer` of a tokenizer.json. */
 export function planNormalizer(normalizer: unknown): NormalizerPlan | Refusal {
@@ -62,7 +62,7 @@ function foldPrepend(step: NormalizerStep): NormalizerStep {
 
 function planStep(member: JsonObject): NormalizerStep | Refusal {
   const { type } = member;
-  if (FORMS.has(type)) return { kind: 'form', form: type as Form, unstable: unstableUnder(type as Form) };
+  if (FORMS.has(type)) return { kind: 'form', form: type as Form, unstable: unstableOnce(type as Form) };
   switch (type) {
     case 'Lowercase':
       return { kind: 'lowercase' };
@@ -86,8 +86,8 @@ function planStep(member: JsonObject): NormalizerStep | Refusal {
   }
 }
 
-function unstableUnder(form: Form): Uint8Array {
-  const unstable = unstableByForm.get(form) ?? unstableCodePoints(form);
+function unstableOnce(form: Form): UnstableTables {
+  const unstable = unstableByForm.get(form) ?? unstableUnder(form);
   unstableByForm.set(form, unstable);
   return unstable;
 }

@@ -31,7 +31,23 @@ export function planSplitter(preTokenizer: unknown, folded: boolean): SplitterPl
     if (member.type === 'ByteLevel') unit = 'bytes';
   }
   if (unit === 'bytes' && spaceless) return new Refusal('pre_tokenizer ByteLevel over text without spaces');
-  return { steps, unit, folded: spaceless };
+  return { steps: joinNumbersAndHan(steps), unit, folded: spaceless };
+}
+
+/** The first two passes of deepseek, done at once. */
+function joinNumbersAndHan(steps: readonly SplitterStep[]): SplitterStep[] {
+  return steps.flatMap((step, k): SplitterStep[] => {
+    const before = steps[k - 1];
+    const after = steps[k + 1];
+    if (isScan(step, 'han') && before !== undefined && isScan(before, 'numbers')) return [];
+    if (isScan(step, 'numbers') && after !== undefined && isScan(after, 'han'))
+      return [{ scan: 'numbersAndHan', most: (step as { most: number }).most }];
+    return [step];
+  });
+}
+
+function isScan(step: SplitterStep, scan: string): boolean {
+  return 'scan' in step && step.scan === scan;
 }
 
 function planMember(member: JsonObject, spaceless: boolean): readonly SplitterStep[] | Refusal {

@@ -21,7 +21,7 @@ const IN_LEADERS = classMask(OTHER, NUMBER, BLANK);
 const IN_UNMATCHED = classMask(OTHER, NUMBER);
 
 /** Whether `[一-龥぀-ゟ゠-ヿ]` (U+4E00..U+9FA5, U+3040..U+30FF) starts at `at`. All are three bytes. */
-function isHan(bytes: Uint8Array, at: number): boolean {
+export function isHan(bytes: Uint8Array, at: number): boolean {
   const lead = bytes[at]!;
   if (lead < 0xe3 || lead > 0xe9) return false;
   const code = ((lead & 15) << 12) | ((bytes[at + 1]! & 63) << 6) | (bytes[at + 2]! & 63);
@@ -40,6 +40,9 @@ export function hanScanner(): Scanner {
         if (han) return next;
         // One byte at a time is enough: no byte but a lead one is above E2.
         next++;
+      } else if (han && lead >= 0xe5 && lead <= 0xe8) {
+        // U+5000 to U+8FFF: inside for certain.
+        next += 3;
       } else if (isHan(bytes, next) === han) next += 3;
       else return next;
     }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -169,12 +170,35 @@ static void a_host_without_standard_descriptors_starts_one_too(void)
     if (child == 0) {
         (void)close(0);
         (void)close(1);
+        (void)close(2);
         epptok *handle = opened("ok");
-        _exit(tokenize(handle, "abc", 0, NULL) == EPPTOK_OK && epptok_close(handle) == EPPTOK_OK ? 0 : 1);
+        bool untouched = fcntl(0, F_GETFD) < 0 && fcntl(1, F_GETFD) < 0 && fcntl(2, F_GETFD) < 0;
+        bool served = tokenize(handle, "abc", 0, NULL) == EPPTOK_OK;
+        _exit(untouched && served && epptok_close(handle) == EPPTOK_OK ? 0 : 1);
     }
     int status = 0;
     CHECK(waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void what_the_child_says_is_heard_where_the_host_keeps_its_standard_error_to_itself(void)
+{
+    int heard[2];
+    CHECK(pipe(heard) == 0);
+    pid_t host = fork();
+    CHECK(host >= 0);
+    if (host == 0) {
+        CHECK(dup2(heard[1], 2) == 2 && fcntl(2, F_SETFD, FD_CLOEXEC) == 0);
+        epptok *handle = opened("loud");
+        _exit(epptok_close(handle) == EPPTOK_OK ? 0 : 1);
+    }
+    (void)close(heard[1]);
+    char text[64] = {0};
+    CHECK(read(heard[0], text, sizeof text - 1) >= 0);
+    CHECK_TEXT(text, "loud\n");
+    int status = 1;
+    CHECK(waitpid(host, &status, 0) == host && status == 0);
+    (void)close(heard[0]);
 }
 
 /* Dead to the last descriptor; the library may have taken note already. */
@@ -398,6 +422,7 @@ int main(void)
     RUN(what_is_missing_is_named);
     RUN(the_child_inherits_no_descriptor);
     RUN(a_host_without_standard_descriptors_starts_one_too);
+    RUN(what_the_child_says_is_heard_where_the_host_keeps_its_standard_error_to_itself);
     RUN(calls_in_flight_learn_of_a_killed_child_and_the_next_call_has_a_new_one);
     RUN(a_child_that_died_idle_is_replaced_before_the_call);
     RUN(a_child_that_died_idle_is_no_zombie_for_long);

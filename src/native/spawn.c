@@ -100,11 +100,14 @@ static int set_descriptors(posix_spawn_file_actions_t *actions, int control)
     if (error == 0) {
         error = posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     }
+    /* Node, for one, marks its own to be closed in children; without it the runtime could not say why it fails. */
+    if (error == 0 && fcntl(STDERR_FILENO, F_GETFD) >= 0) {
 #if defined(POSIX_SPAWN_CLOEXEC_DEFAULT)
-    if (error == 0) {
         error = posix_spawn_file_actions_addinherit_np(actions, STDERR_FILENO);
-    }
+#else
+        error = posix_spawn_file_actions_adddup2(actions, STDERR_FILENO, STDERR_FILENO);
 #endif
+    }
     if (error == 0) {
         error = posix_spawn_file_actions_adddup2(actions, control, CONTROL_IN_CHILD);
     }

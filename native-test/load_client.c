@@ -4,10 +4,13 @@
  *     load_client (--socket PATH | --model DIR) [--rounds 1] [--threads 4] [--calls N] [--seconds S]
  *                 [--sizes 1000,20000] [--timeout-ms 30000] [--runtime-threads 0] [--fork 1]
  *
+ * --rounds 0: until standard input has ended.
  * --fork 1: a forked process that sleeps for 30 s lives beside it, as the children of some hosts do: "opened <its id>".
  */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +42,13 @@ static uint64_t resident_kib(void)
         (void)fclose(file);
     }
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
+}
+
+static bool input_has_ended(void)
+{
+    struct pollfd input = {STDIN_FILENO, POLLIN, 0};
+    char byte;
+    return poll(&input, 1, 0) > 0 && read(STDIN_FILENO, &byte, 1) == 0;
 }
 
 static void print_report(const load_report *report)
@@ -108,10 +118,14 @@ int main(int argc, char **argv)
     }
     printf("opened %ld\n", (long)beside);
     (void)fflush(stdout);
-    for (; rounds > 0 && (plan.calls > 0 || plan.seconds > 0); rounds--) {
+    bool endless = rounds == 0;
+    while (plan.calls > 0 || plan.seconds > 0) {
         load_report report;
         load_run(handle, &plan, &report);
         print_report(&report);
+        if (endless ? input_has_ended() : --rounds == 0) {
+            break;
+        }
     }
     return epptok_close(handle) == EPPTOK_OK ? 0 : 1;
 }

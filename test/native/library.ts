@@ -84,18 +84,18 @@ export function call(
   return { status: statusName(status), ids, message, transport, tookMs: performance.now() - start };
 }
 
-/** The private children of `parent` that have not been waited for, zombies included. */
+/** The private children of `parent` that have not been waited for, zombies and those about to be included. */
 export function runtimesOf(parent: number): number[] {
   const found: number[] = [];
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     try {
       const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      const [state, parentOf] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      const [, parentOf] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       if (Number(parentOf) !== parent) continue;
-      // A zombie has no command line any more.
+      // What is ending has no command line any more.
       const command = readFileSync(`/proc/${name}/cmdline`, 'utf8');
-      if (state === 'Z' || command.includes('serve-process.js')) found.push(Number(name));
+      if (command === '' || command.includes('serve-process.js')) found.push(Number(name));
     } catch {
       // It ended meanwhile.
     }

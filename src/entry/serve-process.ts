@@ -45,10 +45,13 @@ if (server.ok) {
   process.on('SIGINT', () => {});
   // A failure is told to the parent, which asks whether its models are ready.
   const loading = models.ok ? server.value.load() : Promise.resolve(server.value.refuse(models.fault));
+  log.info({ parent: values.parent, models: values.model?.length ?? 0 }, 'loading models');
   void loading.then((loaded) => {
-    if (!loaded.ok) log.error({ code: loaded.fault.status }, loaded.fault.message);
+    if (loaded.ok) log.info('ready');
+    else log.error({ code: loaded.fault.status }, loaded.fault.message);
   });
   await server.value.ended;
+  log.info('stopping');
   server.value.stop();
   process.exit(0);
 }

@@ -7,6 +7,9 @@ import { type Abandonment, blockOn } from './block-on.ts';
 import { Latch, STATES } from './latch.ts';
 import type { FromRuntime, ToRuntime } from './messages.ts';
 
+/** Its event loop beats from the first moment on, but the messages that bring the models are large. */
+const SILENCE_AT_START_MS = 5_000;
+
 /** What a runtime thread is given when it starts. `settings` is the business of the one who assembles it. */
 export interface RuntimeSeed<Settings> {
   readonly settings: Settings;
@@ -48,6 +51,8 @@ export class SecondaryRuntime<Settings> {
 
   /** Waits until the runtime has its models warm. */
   waitUntilReady(deadline: Deadline): Outcome<void> {
+    let heartbeat = this.#latch.heartbeat;
+    let silence = 0;
     for (;;) {
       const seen = this.#latch.signals;
       const { state } = this.#latch;
@@ -56,7 +61,13 @@ export class SecondaryRuntime<Settings> {
       if (state === STATES.closed) return fail('SHUTTING_DOWN', 'the tokenizer was closed');
       const left = timeLeft(deadline);
       if (left === 0) return fail('TIMEOUT', 'the models were not warm before the deadline');
-      this.#latch.sleep(seen, Math.min(left, 100));
+      const slice = Math.min(left, 100);
+      this.#latch.sleep(seen, slice);
+      // This thread, which waits, gets no 'error' event of one that dies while it starts.
+      silence = this.#latch.heartbeat === heartbeat ? silence + slice : 0;
+      heartbeat = this.#latch.heartbeat;
+      if (silence > SILENCE_AT_START_MS)
+        return fail('INIT_FAILED', 'the runtime thread died while it started');
     }
   }
 
@@ -89,10 +100,13 @@ export class SecondaryRuntime<Settings> {
     this.#port.postMessage({ type: 'serve-host', host, startServices } satisfies ToRuntime);
   }
 
-  /** Asks the runtime to close and waits until it has, at most until `deadline`; then its thread is ended. */
+  /**
+   * Asks the runtime to close and waits until it has, at most until `deadline`; then its thread is ended. One that is still
+   * starting, or has failed to, would not listen and has no call in hand: it is ended at once.
+   */
   close(deadline: Deadline): void {
     this.#port.postMessage({ type: 'close' } satisfies ToRuntime);
-    while (!this.#lost && this.#latch.state !== STATES.closed && timeLeft(deadline) > 0) {
+    while (!this.#lost && this.#latch.state === STATES.ready && timeLeft(deadline) > 0) {
       this.#latch.sleep(this.#latch.signals, Math.min(timeLeft(deadline), 20));
     }
     void this.#worker.terminate();

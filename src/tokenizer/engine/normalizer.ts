@@ -1,6 +1,6 @@
-import { previous, spacesAfter, spacesBefore } from './added-tokens.ts';
+import { spacesAfter, spacesBefore } from './added-tokens.ts';
 import { LOWERCASE } from './generated/lowercase.ts';
-import { codeAt, lengthOfLead } from './symbols.ts';
+import { codeAt, lengthOfLead, previous } from './symbols.ts';
 import { TextBuffer } from './text-buffer.ts';
 import { type Form, toForm, type UnstableTables } from './unicode-forms.ts';
 

@@ -42,6 +42,13 @@ export function lengthOfLead(lead: number): number {
   return lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
 }
 
+/** Start of the character that ends before `at`. */
+export function previous(bytes: Uint8Array, at: number): number {
+  do at--;
+  while ((bytes[at]! & 0xc0) === 0x80);
+  return at;
+}
+
 /** Code point of the character of `length` bytes at `at`. */
 export function codeAt(bytes: Uint8Array, at: number, length: number): number {
   const lead = bytes[at]!;

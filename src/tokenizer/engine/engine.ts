@@ -86,6 +86,7 @@ class Engine implements Encoder {
     for (const piece of pieces) text.appendText(piece);
     const { length } = text;
     if (length >= MOST_SYMBOLS) throw new RangeError(`A text of ${length} bytes is too long to encode`);
+    this.#normalizer.open(text);
     words.count = 0;
     if (addSpecialTokens) for (const id of prefix) words.push(id);
     if (literalTokens !== null) splitAtTokens(literalTokens, classes, text, 0, length, this.#sections);

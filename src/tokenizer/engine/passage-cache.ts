@@ -41,6 +41,7 @@ export class PassageCache {
   /** Index in `lines` of what is known of the `length` bytes at `at`, 64 at most, or -1: a head, then the ids. */
   find(view: DataView, at: number, length: number): number {
     const key = this.#key;
+    const used = length < PASSAGE / 2 ? KEY_WORDS / 2 : KEY_WORDS;
     if (length === PASSAGE) for (let k = 0; k < KEY_WORDS; k++) key[k] = view.getInt32(at + 4 * k, true);
     else {
       const whole = length >> 2;
@@ -53,7 +54,7 @@ export class PassageCache {
     let hash1 = 0;
     let hash2 = 0;
     let hash3 = 0;
-    for (let k = 0; k < KEY_WORDS; k += 4) {
+    for (let k = 0; k < used; k += 4) {
       hash0 = Math.imul(hash0 ^ (hash0 >>> 15) ^ key[k]!, 0x9e3779b1);
       hash1 = Math.imul(hash1 ^ (hash1 >>> 15) ^ key[k + 1]!, 0x85ebca6b);
       hash2 = Math.imul(hash2 ^ (hash2 >>> 15) ^ key[k + 2]!, 0xc2b2ae35);
@@ -62,7 +63,8 @@ export class PassageCache {
     const hash = hash0 ^ (hash1 >>> 7) ^ (hash2 >>> 13) ^ hash3;
     this.#set = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> this.#shift;
     const first = this.#set * (WAYS * STRIDE);
-    return this.#holdsKey(first) ? first + HEAD : this.#holdsKey(first + STRIDE) ? first + STRIDE + HEAD : -1;
+    if (this.#holdsKey(first, used)) return first + HEAD;
+    return this.#holdsKey(first + STRIDE, used) ? first + STRIDE + HEAD : -1;
   }
 
   /** Remembers, for the key last looked for, that the first `taken` bytes are the `count` ids at `from`. */
@@ -76,10 +78,11 @@ export class PassageCache {
     for (let k = 0; k < count; k++) lines[line + HEAD + 1 + k] = ids[from + k]!;
   }
 
-  #holdsKey(line: number): boolean {
+  /** `used`: half the words are enough where 0xFF begins in them, for then the rest is 0xFF on both sides. */
+  #holdsKey(line: number, used: number): boolean {
     const { lines } = this;
     const key = this.#key;
-    for (let k = 0; k < KEY_WORDS; k++) if (lines[line + k] !== key[k]) return false;
+    for (let k = 0; k < used; k++) if (lines[line + k] !== key[k]) return false;
     return lines[line + HEAD] !== 0;
   }
 }

@@ -9,7 +9,7 @@ import { WordEnds } from './word-ends.ts';
 
 const NEWLINE = 0x0a;
 /** Sections up to this many bytes are encoded word by word: there are few words in them, and many such sections. */
-const SHORT_SECTION = 12;
+const SHORT_SECTION = 6;
 
 /** Encodes sections: passages that are remembered as they are, the rest word by word. */
 export class SectionEncoder {

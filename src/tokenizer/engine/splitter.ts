@@ -8,7 +8,7 @@ import { type O200kShape, o200kScanner } from './scanners/o200k.ts';
 import type { Scanner } from './scanners/scanner.ts';
 import { digitsScanner, metaspaceScanner, numberScanner, wholeScanner } from './scanners/splits.ts';
 import type { SectionEncoder } from './section-encoder.ts';
-import { TextBuffer } from './text-buffer.ts';
+import { findBytes, TextBuffer } from './text-buffer.ts';
 
 /** A scanner by name, so that a table of steps can be posted to a worker. `crossings`: at every certain cut. */
 export type ScannerName =
@@ -112,17 +112,16 @@ function foldSpaces(inner: Splitter): Splitter {
   const marker = Buffer.from('\u2581');
   return {
     split(text, start, end, textStart) {
-      const section = text.buffer.subarray(start, end);
-      let found = section.indexOf(marker);
+      let found = findBytes(text, marker, start, end);
       if (found < 0) return inner.split(text, start, end, textStart);
       copy.length = 0;
-      let kept = 0;
-      for (; found >= 0; found = section.indexOf(marker, kept)) {
-        copy.appendBytes(section.subarray(kept, found));
+      let kept = start;
+      for (; found >= 0; found = findBytes(text, marker, kept, end)) {
+        copy.appendBytes(text.bytes.subarray(kept, found));
         copy.appendText(' ');
         kept = found + marker.length;
       }
-      copy.appendBytes(section.subarray(kept));
+      copy.appendBytes(text.bytes.subarray(kept, end));
       inner.split(copy, 0, copy.length, textStart);
     },
   };

@@ -12,7 +12,8 @@ const WAYS = 2;
 
 /**
  * Remembers the ids of text seen before, many words at a time: what a conversation repeats is not split again. Two ways,
- * the older is replaced; in fixed space and without garbage. A line is 192 bytes:
+ * the older is replaced; in fixed space and without garbage. Text seen once leaves no more than its hash, and a line is
+ * written the second time: most text never comes back, and lines cost time and push others out. A line is 192 bytes:
  *
  *     [ 64 bytes of text | bytes taken + count of ids << 8 | ids ]
  *
@@ -24,16 +25,21 @@ const WAYS = 2;
 export class PassageCache {
   readonly lines: Int32Array;
   readonly #shift: number;
+  /** By line: the hash of the key last seen there, whether its line has been written yet or not. */
+  readonly #seen: Int32Array;
   /** By set: the way to replace next. */
   readonly #oldest: Uint8Array;
   readonly #key = new Int32Array(KEY_WORDS);
-  #set = 0;
+  #hash = 0;
+  /** Number of the line whose hash is that of `#key`, or -1. */
+  #number = -1;
 
   /** Takes at most about `budget` bytes. */
   constructor(budget: number) {
     const power = Math.max(5, powerFor(budget / (WAYS * STRIDE * 4) + 1) - 1);
     // Filled, so that the pages are touched now and not in the first prompts.
     this.lines = new Int32Array((WAYS * STRIDE) << power).fill(0);
+    this.#seen = new Int32Array(WAYS << power);
     this.#oldest = new Uint8Array(1 << power);
     this.#shift = 32 - power;
   }
@@ -61,18 +67,26 @@ export class PassageCache {
       hash3 = Math.imul(hash3 ^ (hash3 >>> 15) ^ key[k + 3]!, 0x27d4eb2f);
     }
     const hash = hash0 ^ (hash1 >>> 7) ^ (hash2 >>> 13) ^ hash3;
-    this.#set = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> this.#shift;
-    const first = this.#set * (WAYS * STRIDE);
-    if (this.#holdsKey(first, used)) return first + HEAD;
-    return this.#holdsKey(first + STRIDE, used) ? first + STRIDE + HEAD : -1;
+    this.#hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+    const first = (this.#hash >>> this.#shift) * WAYS;
+    const seen = this.#seen;
+    this.#number = seen[first] === this.#hash ? first : seen[first + 1] === this.#hash ? first + 1 : -1;
+    if (this.#number < 0) return -1;
+    const line = this.#number * STRIDE;
+    return this.#holdsKey(line, used) ? line + HEAD : -1;
   }
 
-  /** Remembers, for the key last looked for, that the first `taken` bytes are the `count` ids at `from`. */
+  /** Notes, for the key last looked for, that the first `taken` bytes are the `count` ids at `from`. */
   store(taken: number, ids: Uint32Array, from: number, count: number): void {
+    if (this.#number < 0) {
+      const set = this.#hash >>> this.#shift;
+      const way = this.#oldest[set]!;
+      this.#oldest[set] = way ^ 1;
+      this.#seen[set * WAYS + way] = this.#hash;
+      return;
+    }
     const { lines } = this;
-    const way = this.#oldest[this.#set]!;
-    this.#oldest[this.#set] = way ^ 1;
-    const line = (this.#set * WAYS + way) * STRIDE;
+    const line = this.#number * STRIDE;
     lines.set(this.#key, line);
     lines[line + HEAD] = taken | (count << 8);
     for (let k = 0; k < count; k++) lines[line + HEAD + 1 + k] = ids[from + k]!;

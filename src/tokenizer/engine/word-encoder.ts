@@ -1,7 +1,7 @@
 import { type Crossings, nextCut } from './crossings.ts';
 import { Merger, type MergeTables } from './merge.ts';
 import type { Scanner } from './scanners/scanner.ts';
-import { idOfCode } from './symbols.ts';
+import { idOfByte } from './symbols.ts';
 import type { TextBuffer } from './text-buffer.ts';
 import { SHORT_WORD, WordCache } from './word-cache.ts';
 import type { WordEnds } from './word-ends.ts';
@@ -38,9 +38,7 @@ export class WordEncoder {
     this.#words = tables.words;
     this.#pieceTag = tables.words === null ? 0 : PIECE;
     const { symbols } = tables;
-    if (symbols.plain)
-      for (let byte = 0; byte < (symbols.unit === 'bytes' ? 256 : 128); byte++)
-        this.#single[byte] = idOfCode(symbols.byPlace[0], byte);
+    if (symbols.plain) for (let byte = 0; byte < 256; byte++) this.#single[byte] = idOfByte(symbols, byte);
   }
 
   push(id: number): void {

@@ -1,6 +1,6 @@
 import { classAt, IN_SPACES, RUST_WORD } from './classes.ts';
 import { mix, powerFor, sharedInt32 } from './hashing.ts';
-import { lengthOfLead } from './symbols.ts';
+import { lengthOfLead, previous } from './symbols.ts';
 import type { TextBuffer } from './text-buffer.ts';
 
 /** One added token as it is matched: `bytes` is its content, normalized for those that match normalized text. */
@@ -149,13 +149,6 @@ function isWordAt(classes: Uint8Array, bytes: Uint8Array, at: number, end: numbe
 
 function isWordBefore(classes: Uint8Array, bytes: Uint8Array, start: number, at: number): boolean {
   return at > start && (classAt(classes, bytes, previous(bytes, at)) & RUST_WORD) !== 0;
-}
-
-/** Start of the character that ends before `at`. */
-export function previous(bytes: Uint8Array, at: number): number {
-  do at--;
-  while ((bytes[at]! & 0xc0) === 0x80);
-  return at;
 }
 
 /** Start of the run of whitespace that ends at `at`. */

@@ -3,6 +3,8 @@ import { type SectionSink, splitAtTokens, type TokenTrie } from './added-tokens.
 import { type DecoderTables, decodeIds } from './decoder.ts';
 import { MOST_SYMBOLS } from './merge-long.ts';
 import { type NormalizerStep, SectionNormalizer } from './normalizer.ts';
+import { PassageCache } from './passage-cache.ts';
+import { SectionEncoder } from './section-encoder.ts';
 import { createSplitter, type Splitter, type SplitterStep } from './splitter.ts';
 import { TextBuffer } from './text-buffer.ts';
 import { type ModelTables, WordEncoder } from './word-encoder.ts';
@@ -28,7 +30,7 @@ export type EngineTables = {
 };
 
 export type EngineOptions = {
-  /** Bytes for the cache of words, about. Default 8 MiB. */
+  /** Bytes for what is remembered of texts, about. Default 8 MiB. */
   readonly cacheBytes?: number;
 };
 
@@ -45,6 +47,7 @@ class Engine implements Encoder {
   readonly vocabularySize: number;
   readonly #tables: EngineTables;
   readonly #words: WordEncoder;
+  readonly #sectionEncoder: SectionEncoder;
   #normalizer: SectionNormalizer;
   #splitter: Splitter;
   readonly #sections: SectionSink;
@@ -54,7 +57,8 @@ class Engine implements Encoder {
   constructor(tables: EngineTables, cacheBytes: number) {
     this.#tables = tables;
     this.vocabularySize = tables.vocabularySize;
-    this.#words = new WordEncoder(tables.model, cacheBytes);
+    this.#words = new WordEncoder(tables.model, cacheBytes - cacheBytes / 4);
+    this.#sectionEncoder = new SectionEncoder(this.#words, new PassageCache(cacheBytes / 4), tables.classes);
     this.#normalizer = this.#openNormalizer();
     this.#splitter = this.#openSplitter();
     const token = (id: number): void => this.#words.push(id);
@@ -82,6 +86,7 @@ class Engine implements Encoder {
     for (const piece of pieces) text.appendText(piece);
     const { length } = text;
     if (length >= MOST_SYMBOLS) throw new RangeError(`A text of ${length} bytes is too long to encode`);
+    this.#normalizer.open(text);
     words.count = 0;
     if (addSpecialTokens) for (const id of prefix) words.push(id);
     if (literalTokens !== null) splitAtTokens(literalTokens, classes, text, 0, length, this.#sections);
@@ -107,7 +112,7 @@ class Engine implements Encoder {
 
   #openSplitter(): Splitter {
     const { splitter, model, classes } = this.#tables;
-    return createSplitter(splitter, model.crossings, classes, this.#words);
+    return createSplitter(splitter, model.crossings, classes, this.#sectionEncoder);
   }
 
   #encodeSection(start: number, end: number): void {

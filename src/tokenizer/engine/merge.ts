@@ -1,6 +1,6 @@
 import { LongMerger } from './merge-long.ts';
 import { NO_MERGE, type PairTable, rankOf } from './pair-table.ts';
-import { type SymbolTable, symbolsOf } from './symbols.ts';
+import { idOfByte, type SymbolTable, symbolsOf } from './symbols.ts';
 
 /** Up to this many symbols the lowest rank is found by looking at all of them; above, by a heap. */
 const SHORT = 96;
@@ -10,7 +10,10 @@ const SHRINK_ABOVE = 1 << 16;
 export type MergeTables = {
   readonly symbols: SymbolTable;
   readonly pairs: PairTable;
-  /** Rank of the merge of two neighbouring bytes, by `left << 8 | right`: the first look at a word of plain bytes. */
+  /**
+   * Rank of the merge of two neighbouring bytes that are each a symbol, by `left << 8 | right`: the first look at a word
+   * of plain bytes. Where symbols are characters, those are the bytes of ASCII.
+   */
   readonly byteRanks: Int32Array | null;
 };
 
@@ -20,14 +23,14 @@ export class Merger {
   ids = new Int32Array(SHORT);
   readonly #tables: MergeTables;
   readonly #ranks = new Int32Array(SHORT);
+  /** Id of a byte that is a symbol of its own, else -1. */
   readonly #byteIds: Int32Array;
   #long: LongMerger | undefined;
 
   constructor(tables: MergeTables) {
     this.#tables = tables;
-    this.#byteIds = tables.symbols.byPlace[0].ids
-      .subarray(tables.symbols.byPlace[0].pages[0]! << 8)
-      .subarray(0, 256);
+    const { symbols } = tables;
+    this.#byteIds = Int32Array.from({ length: 256 }, (_, byte) => idOfByte(symbols, byte));
   }
 
   /** Merges the word `start` to `end` of `bytes` into `ids`; returns how many there are. */
@@ -38,26 +41,34 @@ export class Merger {
     const { entries, filter, shift, mergedId } = pairs;
     const ids = this.ids;
     const ranks = this.#ranks;
-    let count: number;
     let lowest = NO_MERGE;
     let place = -1;
+    let count = byteRanks === null ? 0 : length;
     if (byteRanks !== null) {
-      count = length;
       const byteIds = this.#byteIds;
-      let left = bytes[start]!;
-      ids[0] = byteIds[left]!;
-      for (let k = 1; k < length; k++) {
+      let left = 0;
+      for (let k = 0; k < length; k++) {
         const right = bytes[start + k]!;
-        ids[k] = byteIds[right]!;
-        const rank = byteRanks[(left << 8) | right]!;
-        ranks[k - 1] = rank;
-        if (rank < lowest) {
-          lowest = rank;
-          place = k - 1;
+        const id = byteIds[right]!;
+        if (id < 0) {
+          count = 0;
+          break;
+        }
+        ids[k] = id;
+        if (k > 0) {
+          const rank = byteRanks[(left << 8) | right]!;
+          ranks[k - 1] = rank;
+          if (rank < lowest) {
+            lowest = rank;
+            place = k - 1;
+          }
         }
         left = right;
       }
-    } else {
+    }
+    if (count === 0) {
+      lowest = NO_MERGE;
+      place = -1;
       count = symbolsOf(this.#tables.symbols, bytes, start, end, ids);
       for (let k = 0; k + 1 < count; k++) {
         const rank = rankOf(entries, filter, shift, ids[k]!, ids[k + 1]!);

@@ -1,7 +1,7 @@
-import { previous, spacesAfter, spacesBefore } from './added-tokens.ts';
+import { spacesAfter, spacesBefore } from './added-tokens.ts';
 import { LOWERCASE } from './generated/lowercase.ts';
-import { codeAt, lengthOfLead } from './symbols.ts';
-import { TextBuffer } from './text-buffer.ts';
+import { codeAt, lengthOfLead, previous } from './symbols.ts';
+import { findBytes, TextBuffer } from './text-buffer.ts';
 import { type Form, toForm, type UnstableTables } from './unicode-forms.ts';
 
 /** One step of normalization, on bytes. */
@@ -22,6 +22,7 @@ export class SectionNormalizer {
   startLost = false;
   readonly #steps: readonly NormalizerStep[];
   readonly #classes: Uint8Array;
+  #firstStep = 0;
   readonly #scratch = [new TextBuffer(1 << 10), new TextBuffer(1 << 10)] as const;
 
   constructor(steps: readonly NormalizerStep[], classes: Uint8Array) {
@@ -30,13 +31,24 @@ export class SectionNormalizer {
     this.text = this.#scratch[0];
   }
 
+  /**
+   * Must be called before the sections of a text. A pattern that the whole text lacks, as most do, is then looked for
+   * once and not in each of many short sections.
+   */
+  open(text: TextBuffer): void {
+    const first = this.#steps[0];
+    const spared = first?.kind === 'replace' && findBytes(text, first.pattern, 0, text.length) < 0;
+    this.#firstStep = spared ? 1 : 0;
+  }
+
   /** A step that changes nothing copies nothing, so the result may be the input itself. */
   run(text: TextBuffer, start: number, end: number): void {
     this.text = text;
     this.start = start;
     this.end = end;
     this.startLost = false;
-    for (const step of this.#steps) {
+    for (let k = this.#firstStep; k < this.#steps.length; k++) {
+      const step = this.#steps[k]!;
       if (step.kind === 'strip') {
         const { bytes } = this.text;
         if (step.left) {
@@ -104,10 +116,9 @@ function applyReplace(
   into: TextBuffer,
 ): boolean {
   const { bytes } = text;
-  const section = text.buffer.subarray(0, end);
   let kept = start;
   for (;;) {
-    const found = section.indexOf(pattern, kept);
+    const found = findBytes(text, pattern, kept, end);
     if (found < 0) break;
     into.appendBytes(bytes.subarray(kept, found));
     into.appendBytes(content);

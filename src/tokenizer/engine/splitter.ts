@@ -2,26 +2,22 @@ import { SENTINEL } from './classes.ts';
 import { type Crossings, nextCharacterCut } from './crossings.ts';
 import { createRegexSplit, type RegexSplitStep } from './regex-split.ts';
 import { type Cl100kShape, cl100kScanner } from './scanners/cl100k.ts';
-import { deepseekScanner, hanScanner } from './scanners/deepseek.ts';
+import { deepseekScanner, hanScanner, thirdPass } from './scanners/deepseek.ts';
 import { gpt2Scanner } from './scanners/gpt2.ts';
 import { type O200kShape, o200kScanner } from './scanners/o200k.ts';
 import type { Scanner } from './scanners/scanner.ts';
-import {
-  digitsScanner,
-  metaspaceScanner,
-  numberOrHanScanner,
-  numberScanner,
-  wholeScanner,
-} from './scanners/splits.ts';
-import { TextBuffer } from './text-buffer.ts';
-import type { WordEncoder } from './word-encoder.ts';
+import { digitsScanner, metaspaceScanner, numberScanner, wholeScanner } from './scanners/splits.ts';
+import type { SectionEncoder } from './section-encoder.ts';
+import { findBytes, TextBuffer } from './text-buffer.ts';
 
 /** A scanner by name, so that a table of steps can be posted to a worker. `crossings`: at every certain cut. */
 export type ScannerName =
-  | { readonly scan: 'gpt2' | 'han' | 'deepseek' | 'metaspace' | 'whole' | 'crossings' }
+  | { readonly scan: 'gpt2' | 'han' | 'metaspace' | 'whole' | 'crossings' }
+  /** The third pass of deepseek; all three where numbers are split by up to `digits`, other than 0. */
+  | { readonly scan: 'deepseek'; readonly digits: number }
   | ({ readonly scan: 'cl100k' } & Cl100kShape)
   | ({ readonly scan: 'o200k' } & O200kShape)
-  | { readonly scan: 'numbers' | 'numbersAndHan'; readonly most: number }
+  | { readonly scan: 'numbers'; readonly most: number }
   | { readonly scan: 'digits'; readonly individual: boolean };
 
 /** One step of pretokenization. Each splits, or changes, what the step before it left. */
@@ -39,7 +35,8 @@ export type Splitter = {
   split(text: TextBuffer, start: number, end: number, textStart: boolean): void;
 };
 
-function createScanner(name: ScannerName, classes: Uint8Array, crossings: Crossings | null): Scanner {
+/** `crossings` of the model, for the scanner of that name. */
+export function createScanner(name: ScannerName, classes: Uint8Array, crossings: Crossings | null): Scanner {
   switch (name.scan) {
     case 'gpt2':
       return gpt2Scanner(classes);
@@ -49,12 +46,10 @@ function createScanner(name: ScannerName, classes: Uint8Array, crossings: Crossi
       return o200kScanner(classes, name);
     case 'numbers':
       return numberScanner(classes, name.most);
-    case 'numbersAndHan':
-      return numberOrHanScanner(classes, name.most);
     case 'han':
       return hanScanner();
     case 'deepseek':
-      return deepseekScanner(classes);
+      return name.digits === 0 ? thirdPass(classes) : deepseekScanner(classes, name.digits);
     case 'digits':
       return digitsScanner(classes, name.individual);
     case 'metaspace':
@@ -72,16 +67,17 @@ export function createSplitter(
   steps: readonly SplitterStep[],
   crossings: Crossings | null,
   classes: Uint8Array,
-  words: WordEncoder,
+  sections: SectionEncoder,
 ): Splitter {
   const [step, ...rest] = steps;
   if (step === undefined) throw new TypeError('A splitter needs a scanner');
-  if ('prepend' in step) return prependSpace(step.firstOnly, createSplitter(rest, crossings, classes, words));
-  if ('fold' in step) return foldSpaces(createSplitter(rest, crossings, classes, words));
-  if ('regex' in step) return splitByRegex(step, createSplitter(rest, crossings, classes, words));
+  if ('prepend' in step)
+    return prependSpace(step.firstOnly, createSplitter(rest, crossings, classes, sections));
+  if ('fold' in step) return foldSpaces(createSplitter(rest, crossings, classes, sections));
+  if ('regex' in step) return splitByRegex(step, createSplitter(rest, crossings, classes, sections));
   const scan = createScanner(step, classes, crossings);
-  if (rest.length === 0) return { split: (text, start, end) => words.encodeSection(text, scan, start, end) };
-  const inner = createSplitter(rest, crossings, classes, words);
+  if (rest.length === 0) return { split: (text, start, end) => sections.encode(text, scan, start, end) };
+  const inner = createSplitter(rest, crossings, classes, sections);
   return {
     split(text, start, end, textStart) {
       const { bytes } = text;
@@ -116,17 +112,16 @@ function foldSpaces(inner: Splitter): Splitter {
   const marker = Buffer.from('\u2581');
   return {
     split(text, start, end, textStart) {
-      const section = text.buffer.subarray(start, end);
-      let found = section.indexOf(marker);
+      let found = findBytes(text, marker, start, end);
       if (found < 0) return inner.split(text, start, end, textStart);
       copy.length = 0;
-      let kept = 0;
-      for (; found >= 0; found = section.indexOf(marker, kept)) {
-        copy.appendBytes(section.subarray(kept, found));
+      let kept = start;
+      for (; found >= 0; found = findBytes(text, marker, kept, end)) {
+        copy.appendBytes(text.bytes.subarray(kept, found));
         copy.appendText(' ');
         kept = found + marker.length;
       }
-      copy.appendBytes(section.subarray(kept));
+      copy.appendBytes(text.bytes.subarray(kept, end));
       inner.split(copy, 0, copy.length, textStart);
     },
   };

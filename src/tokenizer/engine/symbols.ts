@@ -37,9 +37,21 @@ export function idOfCode(map: CodeMap, code: number): number {
   return map.ids[(map.pages[code >> 8]! << 8) | (code & 255)]!;
 }
 
+/** Id of the symbol that `byte` is, whatever its place: any byte where bytes are symbols, else ASCII; -1 for none. */
+export function idOfByte(table: SymbolTable, byte: number): number {
+  return table.unit === 'bytes' || byte < 0x80 ? idOfCode(table.byPlace[0], byte) : -1;
+}
+
 /** Length in bytes of the character that starts with `lead`. */
 export function lengthOfLead(lead: number): number {
   return lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+}
+
+/** Start of the character that ends before `at`. */
+export function previous(bytes: Uint8Array, at: number): number {
+  do at--;
+  while ((bytes[at]! & 0xc0) === 0x80);
+  return at;
 }
 
 /** Code point of the character of `length` bytes at `at`. */

@@ -3,6 +3,27 @@ const encoder = new TextEncoder();
 /** Shorter pieces that are ASCII are copied here: a call of the native encoder costs more. */
 const SHORT_PIECE = 24;
 
+/** In fewer bytes than this a search by hand is quicker than a call of the native one. */
+const SHORT_SEARCH = 256;
+
+/** Where `pattern`, a byte at least, first stands whole in `start` to `end`, or -1. */
+export function findBytes(text: TextBuffer, pattern: Uint8Array, start: number, end: number): number {
+  if (end - start >= SHORT_SEARCH) {
+    const found = text.buffer.subarray(start, end).indexOf(pattern);
+    return found < 0 ? -1 : start + found;
+  }
+  const { bytes } = text;
+  const { length } = pattern;
+  const first = pattern[0];
+  for (let at = start; at + length <= end; at++) {
+    if (bytes[at] !== first) continue;
+    let same = 1;
+    while (same < length && bytes[at + same] === pattern[same]) same++;
+    if (same === length) return at;
+  }
+  return -1;
+}
+
 /** UTF-8 bytes that grow as needed. A margin after the text takes the end sentinel and reads of whole words. */
 export class TextBuffer {
   bytes: Uint8Array;

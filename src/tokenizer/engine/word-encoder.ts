@@ -1,10 +1,10 @@
-import { SENTINEL } from './classes.ts';
 import { type Crossings, nextCut } from './crossings.ts';
 import { Merger, type MergeTables } from './merge.ts';
 import type { Scanner } from './scanners/scanner.ts';
-import { idOfCode } from './symbols.ts';
+import { idOfByte } from './symbols.ts';
 import type { TextBuffer } from './text-buffer.ts';
 import { SHORT_WORD, WordCache } from './word-cache.ts';
+import type { WordEnds } from './word-ends.ts';
 import { idOfWord, type WordIndex } from './word-index.ts';
 
 /** The byte pair model: from the bytes of a word to its ids. */
@@ -38,9 +38,7 @@ export class WordEncoder {
     this.#words = tables.words;
     this.#pieceTag = tables.words === null ? 0 : PIECE;
     const { symbols } = tables;
-    if (symbols.plain)
-      for (let byte = 0; byte < (symbols.unit === 'bytes' ? 256 : 128); byte++)
-        this.#single[byte] = idOfCode(symbols.byPlace[0], byte);
+    if (symbols.plain) for (let byte = 0; byte < 256; byte++) this.#single[byte] = idOfByte(symbols, byte);
   }
 
   push(id: number): void {
@@ -62,20 +60,22 @@ export class WordEncoder {
     this.#merger.shrink();
   }
 
-  /** Encodes the words of the section `start` to `end`, as `scan` finds them. */
-  encodeSection(text: TextBuffer, scan: Scanner, start: number, end: number): void {
+  /**
+   * Encodes words from `start` on, as `scan` finds them, that end at `limit` at the latest, and one at least; adds their
+   * ends to `ends`. Returns where the last of them ends. There must be room for an id for each byte.
+   */
+  encode(text: TextBuffer, scan: Scanner, start: number, limit: number, ends: WordEnds): number {
     const { bytes, view } = text;
     const { cache } = this;
     const { front, frontShift } = cache;
     const single = this.#single;
-    const saved = bytes[end]!;
-    bytes[end] = SENTINEL;
-    // A byte gives one id at most.
-    this.reserve(end - start);
     const { ids } = this;
     let count = this.count;
-    for (let at = start; at < end; ) {
+    let at = start;
+    let ended = ends.length;
+    while (at < limit) {
       const next = scan(bytes, at);
+      if (next > limit && ended > 0) break;
       const length = next - at;
       if (length > SHORT_WORD) {
         this.count = count;
@@ -108,9 +108,12 @@ export class WordEncoder {
         }
       }
       at = next;
+      ends.at[ended] = at;
+      ends.count[ended++] = count;
     }
+    ends.length = ended;
     this.count = count;
-    bytes[end] = saved;
+    return at;
   }
 
   /** A word or piece of up to 16 bytes whose key is loaded and not in the front. */

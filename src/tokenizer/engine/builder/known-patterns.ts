@@ -44,6 +44,6 @@ export const KNOWN_PATTERNS: ReadonlyMap<string, KnownPattern> = new Map<string,
   ['[一-龥\u3040-ゟ゠-ヿ]+', { scanner: { scan: 'han' }, covers: false }],
   [
     '[!"#$%&\'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+',
-    { scanner: { scan: 'deepseek' }, covers: false },
+    { scanner: { scan: 'deepseek', digits: 0 }, covers: false },
   ],
 ]);

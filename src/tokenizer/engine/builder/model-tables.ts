@@ -1,7 +1,7 @@
 import { BYTE_CHARACTERS } from '../decoder.ts';
 import { sharedInt32 } from '../hashing.ts';
 import { NO_MERGE, type PairTable, rankOf } from '../pair-table.ts';
-import { createCodeMap, idOfCode, type SymbolTable } from '../symbols.ts';
+import { createCodeMap, idOfByte, idOfCode, type SymbolTable } from '../symbols.ts';
 import type { ModelTables } from '../word-encoder.ts';
 import { createWordIndex } from '../word-index.ts';
 import { type JsonObject, Refusal } from './json-shape.ts';
@@ -37,7 +37,7 @@ export function buildModel(
   return {
     symbols,
     pairs: merges.pairs,
-    byteRanks: symbols.plain && symbols.unit === 'bytes' ? buildByteRanks(symbols, merges.pairs) : null,
+    byteRanks: symbols.plain ? buildByteRanks(symbols, merges.pairs) : null,
     crossings: symbols.plain ? merges.crossings : null,
     words: model.ignore_merges === true ? buildWords(vocabulary, shape) : null,
   };
@@ -121,10 +121,11 @@ function opaqueIds(model: JsonObject, symbols: SymbolTable): ReadonlySet<number>
 
 function buildByteRanks(symbols: SymbolTable, pairs: PairTable): Int32Array {
   const ranks = sharedInt32(1 << 16).fill(NO_MERGE);
-  const idOf = (byte: number): number => idOfCode(symbols.byPlace[0], byte);
-  for (let left = 0; left < 256; left++)
-    for (let right = 0; right < 256; right++)
-      ranks[(left << 8) | right] = rankOf(pairs.entries, pairs.filter, pairs.shift, idOf(left), idOf(right));
+  const ids = Array.from({ length: 256 }, (_, byte) => idOfByte(symbols, byte));
+  for (const [left, leftId] of ids.entries())
+    for (const [right, rightId] of ids.entries())
+      if (leftId >= 0 && rightId >= 0)
+        ranks[(left << 8) | right] = rankOf(pairs.entries, pairs.filter, pairs.shift, leftId, rightId);
   return ranks;
 }
 

@@ -1,7 +1,7 @@
 import { rustPunctuationSource, rustWordSource, spaceSource } from '../regex/class-source.ts';
 import { literalSource, translateRegex } from '../regex/translate.ts';
 import type { SplitBehavior } from '../regex-split.ts';
-import type { SplitterStep } from '../splitter.ts';
+import type { ScannerName, SplitterStep } from '../splitter.ts';
 import { flattenSequence, isObject, type JsonObject, Refusal } from './json-shape.ts';
 import { KNOWN_PATTERNS } from './known-patterns.ts';
 
@@ -31,23 +31,28 @@ export function planSplitter(preTokenizer: unknown, folded: boolean): SplitterPl
     if (member.type === 'ByteLevel') unit = 'bytes';
   }
   if (unit === 'bytes' && spaceless) return new Refusal('pre_tokenizer ByteLevel over text without spaces');
-  return { steps: joinNumbersAndHan(steps), unit, folded: spaceless };
+  return { steps: joinDeepseek(steps), unit, folded: spaceless };
 }
 
-/** The first two passes of deepseek, done at once. */
-function joinNumbersAndHan(steps: readonly SplitterStep[]): SplitterStep[] {
-  return steps.flatMap((step, k): SplitterStep[] => {
-    const before = steps[k - 1];
-    const after = steps[k + 1];
-    if (isScan(step, 'han') && before !== undefined && isScan(before, 'numbers')) return [];
-    if (isScan(step, 'numbers') && after !== undefined && isScan(after, 'han'))
-      return [{ scan: 'numbersAndHan', most: (step as { most: number }).most }];
-    return [step];
-  });
+/** The three passes of deepseek, done at once. */
+function joinDeepseek(steps: readonly SplitterStep[]): SplitterStep[] {
+  const joined: SplitterStep[] = [];
+  for (const step of steps) {
+    const numbers = joined.at(-2);
+    const han = joined.at(-1);
+    if (isScan(step, 'deepseek') && isScan(han, 'han') && isScan(numbers, 'numbers')) {
+      joined.length -= 2;
+      joined.push({ scan: 'deepseek', digits: numbers.most });
+    } else joined.push(step);
+  }
+  return joined;
 }
 
-function isScan(step: SplitterStep, scan: string): boolean {
-  return 'scan' in step && step.scan === scan;
+function isScan<Name extends ScannerName['scan']>(
+  step: SplitterStep | undefined,
+  scan: Name,
+): step is Extract<ScannerName, { scan: Name }> {
+  return step !== undefined && 'scan' in step && step.scan === scan;
 }
 
 function planMember(member: JsonObject, spaceless: boolean): readonly SplitterStep[] | Refusal {

@@ -3,15 +3,18 @@ import {
   CLASS_BITS,
   classAt,
   classMask,
+  END,
   IN_LETTERS,
   IN_MARKS,
+  NEWLINE,
   NUMBER,
   OTHER,
   PUNCTUATION,
   SENTINEL,
   SYMBOL,
 } from '../classes.ts';
-import { ASCII_LETTER, letterRunEnd, runEnd, whitespaceEnd } from './runs.ts';
+import { lengthOfLead } from '../symbols.ts';
+import { ASCII_LETTER, letterRunEnd, numberEnd, runEnd, whitespaceEnd } from './runs.ts';
 import type { Scanner } from './scanner.ts';
 
 const IN_WORDS = IN_LETTERS | IN_MARKS;
@@ -20,7 +23,13 @@ const IN_SIGNS = classMask(PUNCTUATION, SYMBOL);
 const IN_LEADERS = classMask(OTHER, NUMBER, BLANK);
 const IN_UNMATCHED = classMask(OTHER, NUMBER);
 
-/** Whether `[一-龥぀-ゟ゠-ヿ]` (U+4E00..U+9FA5, U+3040..U+30FF) starts at `at`. All are three bytes. */
+/** `[一-龥぀-ゟ゠-ヿ]`. */
+const HAN_RANGES = [
+  [0x4e00, 0x9fa5],
+  [0x3040, 0x30ff],
+] as const;
+
+/** Whether a character of HAN_RANGES starts at `at`. All are three bytes. */
 export function isHan(bytes: Uint8Array, at: number): boolean {
   const lead = bytes[at]!;
   if (lead < 0xe3 || lead > 0xe9) return false;
@@ -28,34 +37,66 @@ export function isHan(bytes: Uint8Array, at: number): boolean {
   return (code >= 0x4e00 && code <= 0x9fa5) || (code >= 0x3040 && code <= 0x30ff);
 }
 
-/** Second pass: runs of `[一-龥぀-ゟ゠-ヿ]+` stand alone, and so does what is between them. */
+/** Split `[一-龥぀-ゟ゠-ヿ]+` Isolated: runs of these, and what is between them. */
 export function hanScanner(): Scanner {
   return (bytes, at) => {
     const han = isHan(bytes, at);
-    let next = at;
-    for (;;) {
-      const lead = bytes[next]!;
-      if (lead === SENTINEL) return next;
-      if (lead < 0xe3 || lead > 0xe9) {
-        if (han) return next;
-        // One byte at a time is enough: no byte but a lead one is above E2.
-        next++;
-      } else if (han && lead >= 0xe5 && lead <= 0xe8) {
-        // U+5000 to U+8FFF: inside for certain.
-        next += 3;
-      } else if (isHan(bytes, next) === han) next += 3;
-      else return next;
-    }
+    do at += lengthOfLead(bytes[at]!);
+    while (bytes[at] !== SENTINEL && isHan(bytes, at) === han);
+    return at;
   };
 }
 
 /**
- * Third pass: ASCII punctuation and ASCII letters, or `[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+`, or
+ * The three passes of deepseek at once: `\p{N}{1,digits}` alone, then `[一-龥぀-ゟ゠-ヿ]+` alone, then `thirdPass` on each
+ * piece. No character is both number and han, so a piece of the first two ends where the kind of character changes. The
+ * third pass finds such an end in its class table, where all other kinds are END.
+ */
+export function deepseekScanner(classes: Uint8Array, digits: number): Scanner {
+  const { han, others } = pieceTables(classes);
+  const scanHan = thirdPass(han, runEnd);
+  const scanOthers = thirdPass(others);
+  return (bytes, at) => {
+    const word = bytes[at] === 0x20 ? at + 1 : at;
+    if (ASCII_LETTER[bytes[word]!] === 1) return letterRunEnd(others, bytes, word + 1, IN_WORDS);
+    if (isHan(bytes, at)) return scanHan(bytes, at);
+    // The third pass leaves a number whole: in its pattern a number only leads.
+    if ((classAt(classes, bytes, at) & CLASS_BITS) === NUMBER) return numberEnd(classes, bytes, at, digits);
+    return scanOthers(bytes, at);
+  };
+}
+
+type RunEnd = (classes: Uint8Array, bytes: Uint8Array, at: number, mask: number) => number;
+
+type PieceTables = { readonly han: Uint8Array; readonly others: Uint8Array };
+
+const tablesOf = new WeakMap<Uint8Array, PieceTables>();
+
+function pieceTables(classes: Uint8Array): PieceTables {
+  const known = tablesOf.get(classes);
+  if (known !== undefined) return known;
+  const han = new Uint8Array(classes.length).fill(END);
+  const others = classes.slice();
+  for (const [first, last] of HAN_RANGES) {
+    han.set(classes.subarray(first, last + 1), first);
+    others.fill(END, first, last + 1);
+  }
+  for (let code = 0; code < others.length; code++)
+    if ((others[code]! & CLASS_BITS) === NUMBER) others[code] = END;
+  const tables = { han, others };
+  tablesOf.set(classes, tables);
+  return tables;
+}
+
+/**
+ * The third pass: ASCII punctuation and ASCII letters, or `[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+`, or
  * ` ?[\p{P}\p{S}]+[\r\n]*`, or whitespace as in cl100k. Numbers were cut out by the first pass, yet remain possible
  * as a whole piece; they and characters of no class match nothing, and stay together as a gap between matches.
+ * `lettersEnd`: letterRunEnd takes ASCII letters as such without a look at `classes`, so it is not for a table where
+ * they are END.
  */
-export function deepseekScanner(classes: Uint8Array): Scanner {
-  /** End of the match that starts at `at`, or 0. */
+export function thirdPass(classes: Uint8Array, lettersEnd: RunEnd = letterRunEnd): Scanner {
+  /** End of the match that starts at `at`, or 0; `at` itself where class END is. */
   function matchEnd(bytes: Uint8Array, at: number): number {
     const first = bytes[at]!;
     const entry = classAt(classes, bytes, at);
@@ -69,27 +110,27 @@ export function deepseekScanner(classes: Uint8Array): Scanner {
       }
       return signsEnd(bytes, next);
     }
-    if (member & IN_WORDS) return letterRunEnd(classes, bytes, next, IN_WORDS);
+    if (member & IN_WORDS) return lettersEnd(classes, bytes, next, IN_WORDS);
     const follower = 1 << (classAt(classes, bytes, next) & CLASS_BITS);
-    if (member & IN_LEADERS && follower & IN_WORDS) return letterRunEnd(classes, bytes, next, IN_WORDS);
+    if (member & IN_LEADERS && follower & IN_WORDS) return lettersEnd(classes, bytes, next, IN_WORDS);
     if (first === 0x20 && follower & IN_SIGNS) return signsEnd(bytes, next);
     return member & IN_UNMATCHED ? 0 : whitespaceEnd(classes, bytes, at);
   }
 
   function signsEnd(bytes: Uint8Array, at: number): number {
     let end = runEnd(classes, bytes, at, IN_SIGNS);
-    while (bytes[end] === 0x0a || bytes[end] === 0x0d) end++;
+    while ((classAt(classes, bytes, end) & CLASS_BITS) === NEWLINE) end++;
     return end;
   }
 
   return (bytes, at) => {
     const word = bytes[at] === 0x20 ? at + 1 : at;
-    if (ASCII_LETTER[bytes[word]!] === 1) return letterRunEnd(classes, bytes, word + 1, IN_WORDS);
+    if (ASCII_LETTER[bytes[word]!] === 1) return lettersEnd(classes, bytes, word + 1, IN_WORDS);
     const end = matchEnd(bytes, at);
     if (end > 0) return end;
     let next = at;
     do next += classAt(classes, bytes, next) >> 8;
-    while (bytes[next] !== SENTINEL && matchEnd(bytes, next) === 0);
+    while (matchEnd(bytes, next) === 0);
     return next;
   };
 }

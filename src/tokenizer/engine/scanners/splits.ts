@@ -1,5 +1,4 @@
 import { CLASS_BITS, classAt, NUMBER, RUST_NUMERIC, SENTINEL } from '../classes.ts';
-import { hanScanner, isHan } from './deepseek.ts';
 import { numberEnd } from './runs.ts';
 import type { Scanner } from './scanner.ts';
 
@@ -25,28 +24,6 @@ function numberFree(classes: Uint8Array, bytes: Uint8Array, at: number): number 
       at += entry >> 8;
     }
   }
-}
-
-/** 0 for ASCII other than digits: what neither of the two passes below can begin with. */
-const MAY_BE_NUMBER_OR_HAN = new Uint8Array(256).fill(1, 0x80).fill(1, 0x30, 0x3a);
-
-/**
- * `numberScanner` and, on what is between numbers, `hanScanner`, in one pass: no character is both, so the pieces are
- * the same.
- */
-export function numberOrHanScanner(classes: Uint8Array, most: number): Scanner {
-  const scanHan = hanScanner();
-  return (bytes, at) => {
-    if (isHan(bytes, at)) return scanHan(bytes, at);
-    if ((classAt(classes, bytes, at) & CLASS_BITS) === NUMBER) return numberEnd(classes, bytes, at, most);
-    for (;;) {
-      while (MAY_BE_NUMBER_OR_HAN[bytes[at]!] === 0) at++;
-      if (bytes[at] === SENTINEL || isHan(bytes, at)) return at;
-      const entry = classAt(classes, bytes, at);
-      if ((entry & CLASS_BITS) === NUMBER) return at;
-      at += entry >> 8;
-    }
-  };
 }
 
 /** The Digits pretokenizer: Rust's numeric characters, each alone or in one run, and what is between them. */

@@ -138,6 +138,26 @@ const PROSE = [
   'สวัสดีชาวโลก नमस्ते दुनिया مرحبا بالعالم שלום עולם',
 ];
 
+/** What stands among kana without being a letter, and what may touch it: deepseek splits between blocks and by class. */
+const AMONG_KANA = [
+  '・',
+  '゠',
+  '゛',
+  '\u3099',
+  '\u3040',
+  '\u3098',
+  'ー',
+  'ア',
+  '中',
+  '龦',
+  '\n',
+  ' ',
+  'a',
+  '1',
+  '。',
+  '!',
+];
+
 function inRanges(ranges: readonly Range[]): fc.Arbitrary<string> {
   return fc
     .constantFrom(...ranges)
@@ -230,6 +250,7 @@ export function stretches({ added, words }: TextSources): fc.Arbitrary<Stretch[]
     ['digits', 3, runOf(inRanges(DIGITS), 8)],
     ['punctuation', 4, runOf(punctuation, 8)],
     ['contraction', 2, contraction],
+    ['among kana', 2, runOf(fc.constantFrom(...AMONG_KANA), 6)],
     ['recently assigned', 2, runOf(inRanges(RECENT), 4)],
     ['any code point', 3, runOf(anyCharacter, 4)],
     ['long run', 1, longRun],

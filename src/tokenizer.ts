@@ -84,7 +84,7 @@ export class Tokenizer {
       });
       if (!opened.ok) throw new EpptokError(opened.fault);
       this.#native = opened.value;
-      this.#runtime.serveHost(this.#native.host, false);
+      this.#serve(this.#native, false);
     }
     return this.#native.handle;
   }
@@ -107,13 +107,22 @@ export class Tokenizer {
 
   #whileAlive(deadline: Deadline, call: (runtime: SecondaryRuntime<RuntimeSettings>) => Response): Response {
     if (this.#closed) return failure('SHUTTING_DOWN', 'the tokenizer was closed');
-    if (this.#runtime.lost) {
-      this.#runtime = this.#runtime.replace();
-      const ready = this.#runtime.waitUntilReady(deadline);
-      if (!ready.ok) return failure(ready.fault.status, ready.fault.message);
-      // Its service threads died with the lost runtime, and the host, which they served, cannot know.
-      if (this.#native) this.#runtime.serveHost(this.#native.host, true);
-    }
+    if (this.#runtime.lost) this.#replaceRuntime();
+    const ready = this.#runtime.waitUntilReady(deadline);
+    if (!ready.ok) return failure(ready.fault.status, ready.fault.message);
     return call(this.#runtime);
+  }
+
+  #replaceRuntime(): void {
+    this.#runtime = this.#runtime.replace();
+    if (this.#native) this.#serve(this.#native, true);
+  }
+
+  /** Its service threads die with a lost runtime, and the host, which they served, cannot know: C threads wait in its queue. */
+  #serve(native: NativeHandle, startServices: boolean): void {
+    this.#runtime.serveHost(native.host, startServices);
+    this.#runtime.onLost = () => {
+      if (!this.#closed) this.#replaceRuntime();
+    };
   }
 }

@@ -31,7 +31,12 @@ export class SecondaryRuntime<Settings> {
   readonly #port: MessagePort;
   readonly #restarts: number;
   #lastId = 0;
+  /** A caller found it silent. */
   #lost = false;
+  /** Its thread has ended, or is being ended by us. */
+  #ended = false;
+  /** Called from the event loop of this thread when the runtime has ended by itself, if nobody has replaced or closed it. */
+  onLost: (() => void) | undefined;
 
   constructor(file: URL, settings: Settings, restarts = 0) {
     this.#file = file;
@@ -44,8 +49,12 @@ export class SecondaryRuntime<Settings> {
     // The host process may end while the runtime idles, and a lost runtime must not take it down.
     this.#worker.unref();
     this.#port.unref();
-    this.#worker.on('error', () => {
-      this.#lost = true;
+    this.#worker.on('error', () => {});
+    this.#worker.on('exit', () => {
+      const known = this.#ended;
+      this.#ended = true;
+      // One that ends while it starts would end again.
+      if (!known && this.#latch.state === STATES.ready) this.onLost?.();
     });
   }
 
@@ -72,11 +81,12 @@ export class SecondaryRuntime<Settings> {
   }
 
   get lost(): boolean {
-    return this.#lost;
+    return this.#lost || this.#ended;
   }
 
   /** A runtime with the same settings, for one that was lost. */
   replace(): SecondaryRuntime<Settings> {
+    this.#ended = true;
     void this.#worker.terminate();
     this.#port.close();
     return new SecondaryRuntime(this.#file, this.#settings, this.#restarts + 1);
@@ -106,9 +116,10 @@ export class SecondaryRuntime<Settings> {
    */
   close(deadline: Deadline): void {
     this.#port.postMessage({ type: 'close' } satisfies ToRuntime);
-    while (!this.#lost && this.#latch.state === STATES.ready && timeLeft(deadline) > 0) {
+    while (!this.lost && this.#latch.state === STATES.ready && timeLeft(deadline) > 0) {
       this.#latch.sleep(this.#latch.signals, Math.min(timeLeft(deadline), 20));
     }
+    this.#ended = true;
     void this.#worker.terminate();
     this.#port.close();
   }

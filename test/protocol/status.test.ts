@@ -42,6 +42,18 @@ describe('the status table', () => {
     }
   });
 
+  it('is what the Go package takes its constants from, each under its own name', () => {
+    const go = readFileSync(new URL('../../examples/go/epptok/epptok.go', import.meta.url), 'utf8');
+    const block = go.slice(go.indexOf('const ('), go.indexOf('func (s Status)'));
+    const constants = [...block.matchAll(/^\t(\w+)\s+Status = (.+)$/gm)];
+    assert.ok(constants.length >= 9);
+    for (const [, name, value] of constants) {
+      const upper = name!.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+      assert.equal(value, `C.EPPTOK_${upper}`);
+      assert.ok(STATUS_TABLE.some(([known]) => known === upper));
+    }
+  });
+
   it('names an unknown number INTERNAL', () => assert.equal(statusName(5), 'INTERNAL'));
 });
 

@@ -20,6 +20,7 @@ interface ModelArguments {
   readonly transformers: '4' | '5';
   readonly contextLength?: number;
   readonly threads: number;
+  readonly allowChatTemplate?: true;
 }
 
 interface ServeArguments extends ModelArguments {
@@ -103,7 +104,8 @@ function withModelOptions(command: Command): Command {
       new Option('--transformers <major>', 'version that the engine runs on: 5 ignores add_bos_token')
         .choices(['4', '5'])
         .default('4'),
-    );
+    )
+    .option('--allow-chat-template', 'take a chat_template from requests; otherwise they are refused');
 }
 
 const major = (transformers: '4' | '5') => (transformers === '5' ? 5 : 4);
@@ -115,6 +117,7 @@ async function serve(options: ServeArguments): Promise<void> {
   const models = modelSpecs(options.model, {
     engine,
     transformers,
+    allowChatTemplate: options.allowChatTemplate ?? false,
     ...(contextLength ? { contextLength } : {}),
   });
   if (!models.ok) die({ ...models.fault, message: `--model: ${models.fault.message}` });
@@ -161,6 +164,7 @@ async function encode(file: string | undefined, options: EncodeArguments): Promi
       threads: options.threads || 1,
       engine,
       transformers: major(options.transformers),
+      allowChatTemplate: options.allowChatTemplate ?? false,
       ...(contextLength ? { contextLength } : {}),
     });
     const result = await tokenizer.tokenize({ kind, body, prompt: options.prompt ?? false });

@@ -26,7 +26,8 @@ export interface TokenizerOptions {
   engine?: 'vllm' | 'dynamo';
   /**
    * Major version of `transformers` that the engine runs on, where its versions differ: 5 ignores add_bos_token and
-   * add_eos_token beside a tokenizer.json, and so gives DeepSeek V3 no BOS. Default 4.
+   * add_eos_token beside a tokenizer.json, and so gives DeepSeek V3 no BOS; and it gives templates a message's reasoning as
+   * `thinking` too. Default 4.
    */
   transformers?: 4 | 5;
   /**
@@ -34,6 +35,11 @@ export interface TokenizerOptions {
    * its Unicode version is the tokenizer's; for comparison.
    */
   encoder?: 'compiled' | 'library';
+  /**
+   * Take a `chat_template` from requests, as vLLM does with --trust-request-chat-template. It costs its compilation, and runs
+   * in a sandbox of bounded work and memory. Default false: such requests are UNSUPPORTED.
+   */
+  allowChatTemplate?: boolean;
 }
 
 /** One call. */
@@ -84,6 +90,7 @@ const TOKENIZER_KEYS = [
   'engine',
   'transformers',
   'encoder',
+  'allowChatTemplate',
 ];
 const TOKENIZE_KEYS = ['kind', 'body', 'model', 'timeoutMs', 'prompt', 'addSpecialTokens', 'signal'];
 const DETOKENIZE_KEYS = ['ids', 'model', 'timeoutMs', 'skipSpecialTokens'];
@@ -93,15 +100,18 @@ export function tokenizerSettings(options: TokenizerOptions): Settings {
   requireKnownKeys('option', options, TOKENIZER_KEYS);
   const given = { ...DEFAULTS, ...withoutUndefined(options) };
   const { engine = 'vllm', transformers = 4, encoder = 'compiled', contextLength } = options;
+  const { allowChatTemplate = false } = options;
   if (engine !== 'vllm' && engine !== 'dynamo') refuse(`option engine must be 'vllm' or 'dynamo'`);
   if (encoder !== 'compiled' && encoder !== 'library')
     refuse(`option encoder must be 'compiled' or 'library'`);
   if (transformers !== 4 && transformers !== 5) refuse('option transformers must be 4 or 5');
+  if (typeof allowChatTemplate !== 'boolean') refuse('option allowChatTemplate must be a boolean');
   if (contextLength !== undefined) requireInteger('option contextLength', contextLength, 1);
   const models = modelSpecs(modelArguments(options.model), {
     engine,
     transformers,
     encoder,
+    allowChatTemplate,
     ...(contextLength === undefined ? {} : { contextLength }),
   });
   if (!models.ok) return refuse(`option model: ${models.fault.message}`);

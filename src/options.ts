@@ -27,7 +27,7 @@ export interface TokenizerOptions {
   /**
    * Major version of `transformers` that the engine runs on, where its versions differ: 5 ignores add_bos_token and
    * add_eos_token beside a tokenizer.json, and so gives DeepSeek V3 no BOS; and it gives templates a message's reasoning as
-   * `thinking` too. Default 4.
+   * `thinking` too, and no nulls (as of 5.24). Default 4.
    */
   transformers?: 4 | 5;
   /**

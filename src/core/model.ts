@@ -100,7 +100,7 @@ export function openModel(prepared: PreparedModel): Outcome<Model> {
       byName,
       variables: prepared.variables,
       ofRequests: prepared.allowChatTemplate ? new RequestTemplates() : undefined,
-      thinking: prepared.transformers === 5,
+      transformers: prepared.transformers,
     },
     contextLength: prepared.contextLength,
     engine: prepared.engine,

@@ -20,7 +20,7 @@ export interface ChatRequest {
 const RESERVED = [
   ...['messages', 'conversation', 'tools', 'chat_template', 'tokenize', 'self'],
   ...['padding', 'truncation', 'max_length', 'return_tensors', 'return_dict'],
-  ...['return_assistant_tokens_mask', 'tokenizer_kwargs'],
+  ...['return_assistant_tokens_mask', 'tokenizer_kwargs', 'sanitize_control_tokens'],
 ];
 
 export function readChat(body: JsonObject): Outcome<ChatRequest> {

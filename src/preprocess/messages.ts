@@ -2,7 +2,15 @@ import { fail, type Outcome, succeed } from '../protocol/status.ts';
 import { field, isList } from './body.ts';
 import { type Modality, type Part, partObject, readContent } from './content.ts';
 import { parseJson } from './json/parse.ts';
-import { isJsonObject, type JsonObject, type JsonValue, member, members, objectFrom } from './json/value.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonPlainObject,
+  type JsonValue,
+  member,
+  members,
+  objectFrom,
+} from './json/value.ts';
 
 /** How a template wants the content of a message: as one string, or as a list of parts. */
 export type ContentFormat = 'string' | 'parts';
@@ -22,8 +30,8 @@ export interface TemplateMessages {
 
 interface MessageForm {
   readonly format: ContentFormat;
-  /** transformers 5 gives a template the reasoning as `thinking` too. */
-  readonly thinking: boolean;
+  /** Version 5 gives a template the reasoning as `thinking` too, and takes what is null out of messages. */
+  readonly transformers: 4 | 5;
 }
 
 /**
@@ -86,9 +94,13 @@ function templateMessage(
     if (typeof value === 'string') result[name] = value;
   }
   if (role === 'developer') result.tools = field(message, 'tools') ?? null;
-  return succeed(
-    form.thinking && 'reasoning' in result ? { thinking: result.reasoning as string, ...result } : result,
-  );
+  return succeed(form.transformers === 5 ? normalizedBy5(result) : result);
+}
+
+function normalizedBy5(message: JsonPlainObject): JsonObject {
+  const { reasoning } = message;
+  const others = Object.entries(message).filter(([, value]) => value !== null);
+  return Object.fromEntries(reasoning === undefined ? others : [['thinking', reasoning], ...others]);
 }
 
 /** A tool's content is a string for every template, unless it holds more than text. */

@@ -21,8 +21,8 @@ export interface ChatTemplates {
   readonly variables: Readonly<Record<string, JsonValue>>;
   /** Where templates of requests are compiled; undefined where the operator does not let requests bring any. */
   readonly ofRequests: RequestTemplates | undefined;
-  /** Whether the engine's transformers is of version 5, which gives templates the reasoning as `thinking` too. */
-  readonly thinking: boolean;
+  /** Major version of the engine's transformers. */
+  readonly transformers: 4 | 5;
 }
 
 /** A prompt in pieces to be concatenated, and what the caller should know of it. */
@@ -43,7 +43,7 @@ export function renderChat(templates: ChatTemplates, chat: ChatRequest): Outcome
   const chosen = chooseTemplate(templates, chat);
   if (!chosen.ok) return chosen;
   const { template, format } = chosen.value;
-  const read = templateMessages(chat.messages, { format, thinking: templates.thinking });
+  const read = templateMessages(chat.messages, { format, transformers: templates.transformers });
   if (!read.ok) return read;
   const context = {
     documents: null,

@@ -32,11 +32,8 @@ function renderWhole(
   const chat = readChat(parsed.value);
   if (!chat.ok) return chat;
   const ofRequests = operator.allowChatTemplate ? new RequestTemplates() : undefined;
-  const thinking = operator.transformers === 5;
-  return renderChat(
-    { model: 'm', byName, variables: operator.variables ?? {}, ofRequests, thinking },
-    chat.value,
-  );
+  const { variables = {}, transformers = 4 } = operator;
+  return renderChat({ model: 'm', byName, variables, ofRequests, transformers }, chat.value);
 }
 
 /** The prompt of a chat body, or why there is none. */
@@ -223,12 +220,14 @@ describe('messages', () => {
     );
   });
 
-  test('have reasoning under a third name and in front where transformers is of version 5', () => {
+  test('have reasoning under a third name and in front, and no nulls, where transformers is of version 5', () => {
     const message = { role: 'assistant', content: 'x', reasoning: 'r', reasoning_content: 'other' };
     assert.equal(
       render(DUMP, { messages: [message] }, { transformers: 5 }),
       '[{"thinking": "r", "role": "assistant", "content": "x", "reasoning": "r", "reasoning_content": "r"}]',
     );
+    const developer = { messages: [{ role: 'developer', content: 'x' }] };
+    assert.equal(render(DUMP, developer, { transformers: 5 }), '[{"role": "developer", "content": "x"}]');
     const without = '[{"role": "assistant", "content": "x"}]';
     assert.equal(
       render(DUMP, { messages: [{ role: 'assistant', content: 'x' }] }, { transformers: 5 }),

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -151,10 +152,6 @@ static void what_is_missing_is_named(void)
     options.node_path = "/nowhere/node";
     CHECK_STATUS(epptok_open(&options, &handle, message, sizeof message), EPPTOK_INIT_FAILED);
     CHECK_NAMES(message, "/nowhere/node");
-    options.runtime_path = NULL;
-    CHECK(unsetenv("EPPTOK_RUNTIME") == 0);
-    CHECK_STATUS(epptok_open(&options, &handle, message, sizeof message), EPPTOK_INIT_FAILED);
-    CHECK_NAMES(message, "EPPTOK_RUNTIME");
 }
 
 static void the_child_inherits_no_descriptor(void)
@@ -173,15 +170,38 @@ static void a_host_without_standard_descriptors_starts_one_too(void)
     if (child == 0) {
         (void)close(0);
         (void)close(1);
+        (void)close(2);
         epptok *handle = opened("ok");
-        _exit(tokenize(handle, "abc", 0, NULL) == EPPTOK_OK && epptok_close(handle) == EPPTOK_OK ? 0 : 1);
+        bool untouched = fcntl(0, F_GETFD) < 0 && fcntl(1, F_GETFD) < 0 && fcntl(2, F_GETFD) < 0;
+        bool served = tokenize(handle, "abc", 0, NULL) == EPPTOK_OK;
+        _exit(untouched && served && epptok_close(handle) == EPPTOK_OK ? 0 : 1);
     }
     int status = 0;
     CHECK(waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* Dead to the last descriptor, and still to be waited for by the library. */
+static void what_the_child_says_is_heard_where_the_host_keeps_its_standard_error_to_itself(void)
+{
+    int heard[2];
+    CHECK(pipe(heard) == 0);
+    pid_t host = fork();
+    CHECK(host >= 0);
+    if (host == 0) {
+        CHECK(dup2(heard[1], 2) == 2 && fcntl(2, F_SETFD, FD_CLOEXEC) == 0);
+        epptok *handle = opened("loud");
+        _exit(epptok_close(handle) == EPPTOK_OK ? 0 : 1);
+    }
+    (void)close(heard[1]);
+    char text[64] = {0};
+    CHECK(read(heard[0], text, sizeof text - 1) >= 0);
+    CHECK_TEXT(text, "loud\n");
+    int status = 1;
+    CHECK(waitpid(host, &status, 0) == host && status == 0);
+    (void)close(heard[0]);
+}
+
+/* Dead to the last descriptor; the library may have taken note already. */
 static void kill_idle(pid_t pid)
 {
     siginfo_t ended;
@@ -246,6 +266,21 @@ static void a_child_that_died_idle_is_replaced_before_the_call(void)
     CHECK_NUMBER(children(NULL), 1);
     CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
     CHECK_NUMBER(children(NULL), 0);
+}
+
+static void a_child_that_died_idle_is_no_zombie_for_long(void)
+{
+    epptok *handle = opened("ok");
+    pid_t pid = 0;
+    CHECK_NUMBER(children(&pid), 1);
+    CHECK(kill(pid, SIGKILL) == 0);
+    int64_t start = check_now_ms();
+    while (children(NULL) > 0 && check_now_ms() - start < 2000) {
+        check_sleep_ms(5);
+    }
+    CHECK_NUMBER(children(NULL), 0);
+    check_served(handle, 5000);
+    CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
 }
 
 static void a_restart_does_not_outlast_the_deadline_of_the_call(void)
@@ -387,8 +422,10 @@ int main(void)
     RUN(what_is_missing_is_named);
     RUN(the_child_inherits_no_descriptor);
     RUN(a_host_without_standard_descriptors_starts_one_too);
+    RUN(what_the_child_says_is_heard_where_the_host_keeps_its_standard_error_to_itself);
     RUN(calls_in_flight_learn_of_a_killed_child_and_the_next_call_has_a_new_one);
     RUN(a_child_that_died_idle_is_replaced_before_the_call);
+    RUN(a_child_that_died_idle_is_no_zombie_for_long);
     RUN(a_restart_does_not_outlast_the_deadline_of_the_call);
     RUN(a_stopped_child_times_out_and_is_killed_at_close);
     RUN(the_child_outlives_the_thread_that_started_it);

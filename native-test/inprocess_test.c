@@ -382,6 +382,62 @@ static void a_runtime_that_has_stopped_answers_as_lost(void)
     CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
 }
 
+typedef struct ownership {
+    uint32_t host;
+    epptok *handle;
+    epptok_status status;
+    int attached; /* atomic */
+} ownership;
+
+static void *own_for_a_while(void *argument)
+{
+    ownership *self = argument;
+    char message[256];
+    /* As a thread does that opens and closes one handle after the other. */
+    for (int i = 0; i < 3; i++) {
+        epptok_host_options options = {sizeof options, 0, 0, 0, NULL, NULL, -1, 0};
+        epptok_host_stop(self->host);
+        (void)epptok_close(self->handle);
+        self->host = epptok_host_start(&options, message, sizeof message);
+        CHECK(self->host != 0);
+        epptok_host_set_ready(self->host, EPPTOK_OK, "");
+        self->handle = epptok_host_attach(self->host, serve_here, 5000, message, sizeof message);
+        CHECK(self->handle != NULL);
+        CHECK(epptok_host_end_with_thread(self->host, self->handle) == 1);
+    }
+    __atomic_store_n(&self->attached, 1, __ATOMIC_SEQ_CST);
+    check_sleep_ms(100);
+    return NULL;
+}
+
+static void *call_what_nobody_serves(void *argument)
+{
+    ownership *self = argument;
+    epptok_result *result = NULL;
+    self->status = tokenize(self->handle, "abc", 0, 10000, &result);
+    epptok_result_free(&result);
+    return NULL;
+}
+
+static void a_host_that_ends_with_its_thread_answers_who_waits_and_leaves_nothing(void)
+{
+    ownership owned = {0, NULL, EPPTOK_OK, 0};
+    pthread_t owner, caller;
+    CHECK(pthread_create(&owner, NULL, own_for_a_while, &owned) == 0);
+    while (__atomic_load_n(&owned.attached, __ATOMIC_SEQ_CST) == 0) {
+        check_sleep_ms(1);
+    }
+    int64_t start = check_now_ms();
+    CHECK(pthread_create(&caller, NULL, call_what_nobody_serves, &owned) == 0);
+    (void)pthread_join(owner, NULL);
+    (void)pthread_join(caller, NULL);
+    CHECK(check_now_ms() - start < 2000);
+    CHECK_STATUS(owned.status, EPPTOK_SHUTTING_DOWN);
+    CHECK_STATUS(epptok_close(owned.handle), EPPTOK_INVALID_HANDLE);
+    epptok_host_counters counters;
+    CHECK_NUMBER(epptok_host_counters_read(owned.host, &counters), 0);
+}
+
 int main(void)
 {
     runtime = service_start(NULL, -1, 3, 1);
@@ -402,5 +458,6 @@ int main(void)
     RUN(ready_stats_and_detokenize_work_from_the_owner);
     RUN(a_forked_child_has_no_handle_and_does_not_hang);
     RUN(a_runtime_that_has_stopped_answers_as_lost);
+    RUN(a_host_that_ends_with_its_thread_answers_who_waits_and_leaves_nothing);
     return 0;
 }

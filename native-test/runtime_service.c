@@ -5,6 +5,7 @@
  *     ok            ready at once                  slow        ready after 200 ms
  *     broken        INIT_FAILED, with a message    exit        exits with code 7 before it serves
  *     never         stays NOT_READY                nosy        exits with code 8 if it finds a descriptor above 3
+ *     loud          says so on standard error
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,6 +42,9 @@ int main(int argc, char **argv)
                 return 8;
             }
         }
+    }
+    if (strcmp(model, "loud") == 0) {
+        fputs("loud\n", stderr);
     }
     service *runtime = service_start(NULL, control, 2, 0);
     if (strcmp(model, "broken") == 0) {

@@ -210,9 +210,10 @@ static void *accept_all(void *argument)
         CHECK(given != NULL && self->accepted < 64);
         given->owner = self;
         given->descriptor = descriptor;
-        self->descriptors[self->accepted] = descriptor;
-        CHECK(pthread_create(&self->threads[self->accepted], NULL, serve_connection, given) == 0);
-        (void)__atomic_add_fetch(&self->accepted, 1, __ATOMIC_SEQ_CST);
+        /* Counted before it is served: who has been answered finds it counted. */
+        unsigned index = __atomic_fetch_add(&self->accepted, 1, __ATOMIC_SEQ_CST);
+        self->descriptors[index] = descriptor;
+        CHECK(pthread_create(&self->threads[index], NULL, serve_connection, given) == 0);
     }
 }
 

@@ -2,9 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { AsyncTokenizer } from './async-tokenizer.ts';
+import { stallThreshold } from './core/event-loop/threshold.ts';
 import { modelSpecs } from './core/model-names.ts';
 import { diagnose } from './doctor.ts';
-import { LOG_LEVELS, NativeServer, openLog } from './entry/native-server.ts';
+import { LOG_LEVELS, openLog, watchLoop } from './entry/log.ts';
+import { type MetricsAddress, MetricsServer, metricsAddress } from './entry/metrics-server.ts';
+import { NativeServer } from './entry/native-server.ts';
 import { EpptokError } from './errors.ts';
 import { KINDS, type Kind } from './protocol/messages.ts';
 import type { Fault } from './protocol/status.ts';
@@ -28,6 +31,8 @@ interface ServeArguments extends ModelArguments {
   readonly socketGroup?: string;
   readonly maxQueueCalls: number;
   readonly maxQueueBytes: number;
+  readonly metrics?: MetricsAddress;
+  readonly stallTraceMs?: number;
   readonly log: string;
 }
 
@@ -63,6 +68,16 @@ withModelOptions(program.command('serve'))
   .option('--socket-group <group>', 'let this group in: directory 0750, socket 0660')
   .option('--max-queue-calls <n>', 'calls that may wait before BACKPRESSURE', wholeNumber, 1024)
   .option('--max-queue-bytes <n>', 'bytes that may wait before BACKPRESSURE', wholeNumber, 256 * 1024 * 1024)
+  .option(
+    '--metrics <[host:]port>',
+    'serve /metrics, /healthz and /readyz over HTTP; without a host, on 127.0.0.1',
+    addressOf,
+  )
+  .option(
+    '--stall-trace-ms <n>',
+    'log event-loop stalls of n ms and more; 0: none; default: EPPTOK_STALL_TRACE_MS',
+    wholeNumber,
+  )
   .addOption(
     new Option('--log <level>', 'what is logged to standard error, never with prompts in it')
       .choices(LOG_LEVELS)
@@ -78,7 +93,7 @@ withModelOptions(program.command('encode'))
       .choices(KINDS)
       .default('auto'),
   )
-  .option('--json', 'print one JSON object: ids, sequences, provenance, model, timings in microseconds')
+  .option('--json', 'print one JSON object: ids, sequences, provenance, model, times in microseconds')
   .option('--prompt', 'with --json: the rendered prompt too')
   .action(encode);
 
@@ -121,22 +136,30 @@ async function serve(options: ServeArguments): Promise<void> {
     ...(contextLength ? { contextLength } : {}),
   });
   if (!models.ok) die({ ...models.fault, message: `--model: ${models.fault.message}` });
-  const server = NativeServer.start({
-    models: models.value,
-    threads,
-    maxQueueCalls,
-    maxQueueBytes,
-    socketPath: options.socket,
-    socketGroup: options.socketGroup,
-  });
+  const traced = stallThreshold(process.env);
+  if (!traced.ok) die(traced.fault);
+  const loop = watchLoop('runtime', options.stallTraceMs ?? traced.value, log);
+  const socket = { socketPath: options.socket, socketGroup: options.socketGroup };
+  const server = NativeServer.start(
+    { models: models.value, threads, maxQueueCalls, maxQueueBytes, ...socket },
+    loop,
+  );
   if (!server.ok) die(server.fault);
+  const metrics = options.metrics && (await MetricsServer.listen(options.metrics, server.value));
+  if (metrics && !metrics.ok) {
+    server.value.stop();
+    die(metrics.fault);
+  }
   const stop = (signal: string) => {
     log.info({ signal }, 'stopping');
     server.value.stop();
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
-  log.info({ socket: options.socket, models: options.model.length }, 'listening; loading models');
+  log.info(
+    { socket: options.socket, metrics: metrics?.value.url, models: options.model.length },
+    'listening; loading models',
+  );
   const loaded = await server.value.load();
   if (!loaded.ok) {
     server.value.stop();
@@ -203,6 +226,12 @@ function printable(result: TokenizeResult) {
 
 function lines(result: TokenizeResult): string {
   return result.sequences.map((sequence) => `${sequence.join(' ')}\n`).join('');
+}
+
+function addressOf(value: string): MetricsAddress {
+  const address = metricsAddress(value);
+  if (address === undefined) throw new InvalidArgumentError('It must be host:port, [v6]:port or a port.');
+  return address;
 }
 
 function wholeNumber(value: string): number {

@@ -1,7 +1,9 @@
+import { stallThreshold } from './core/event-loop/threshold.ts';
 import { modelSpecs } from './core/model-names.ts';
 import type { RuntimeSettings } from './core/runtime.ts';
 import { EpptokError } from './errors.ts';
 import { FLAGS, KINDS, type Kind } from './protocol/messages.ts';
+import type { RequestHook } from './request-tracker.ts';
 
 /** How a tokenizer is made. */
 export interface TokenizerOptions {
@@ -40,6 +42,13 @@ export interface TokenizerOptions {
    * in a sandbox of bounded work and memory. Default false: such requests are UNSUPPORTED.
    */
   allowChatTemplate?: boolean;
+  /**
+   * Event-loop stalls of at least so many ms are logged on standard error, with what the loop was at; 0: none. Of the loop
+   * that drives the workers: for AsyncTokenizer the caller's own. Default: the environment variable EPPTOK_STALL_TRACE_MS.
+   */
+  stallTraceMs?: number;
+  /** Is told of every call that is made through this tokenizer, its failures too; what it throws harms no call. */
+  onRequest?: RequestHook;
 }
 
 /** One call. */
@@ -91,6 +100,8 @@ const TOKENIZER_KEYS = [
   'transformers',
   'encoder',
   'allowChatTemplate',
+  'stallTraceMs',
+  'onRequest',
 ];
 const TOKENIZE_KEYS = ['kind', 'body', 'model', 'timeoutMs', 'prompt', 'addSpecialTokens', 'signal'];
 const DETOKENIZE_KEYS = ['ids', 'model', 'timeoutMs', 'skipSpecialTokens'];
@@ -122,7 +133,21 @@ export function tokenizerSettings(options: TokenizerOptions): Settings {
     openTimeoutMs: requireInteger('option openTimeoutMs', given.openTimeoutMs, 1, MAX_TIMEOUT_MS),
     maxQueueCalls: requireInteger('option maxQueueCalls', given.maxQueueCalls, 0),
     maxQueueBytes: requireInteger('option maxQueueBytes', given.maxQueueBytes, 0),
+    stallTraceMs: stallTraceMs(options.stallTraceMs),
   };
+}
+
+/** Apart from the settings, which cross threads. Throws EpptokError INVALID_ARGUMENT. */
+export function requestHook({ onRequest }: TokenizerOptions): RequestHook | undefined {
+  if (onRequest !== undefined && typeof onRequest !== 'function')
+    refuse('option onRequest must be a function');
+  return onRequest;
+}
+
+function stallTraceMs(option: number | undefined): number {
+  if (option !== undefined) return requireInteger('option stallTraceMs', option, 0, MAX_TIMEOUT_MS);
+  const environment = stallThreshold(process.env);
+  return environment.ok ? environment.value : refuse(environment.fault.message);
 }
 
 export interface CheckedCall {

@@ -1,5 +1,6 @@
 import { EpptokError } from './errors.ts';
 import type { Provenance, Response, Timings } from './protocol/messages.ts';
+import type { RequestRecord } from './request-tracker.ts';
 
 /** What `tokenize` answers. */
 export interface TokenizeResult {
@@ -13,8 +14,12 @@ export interface TokenizeResult {
   readonly model: string;
   /** Number of the worker that served, from 1. */
   readonly worker: number;
-  /** Microseconds. */
+  /** Microseconds, as the runtime has measured them. */
   readonly timings: Timings;
+  /** When the call was made, in milliseconds since the epoch. */
+  readonly receivedAt: number;
+  /** Microseconds from the call to its answer, the way to the runtime and back included. */
+  readonly elapsed: number;
   /** The rendered prompt of the first sequence, if it was asked for. */
   readonly prompt?: string;
   /** The annotations that the request asked for. */
@@ -24,7 +29,10 @@ export interface TokenizeResult {
 }
 
 /** The rim: a failed response is thrown as EpptokError. */
-export function tokenizeResult(response: Response): TokenizeResult {
+export function tokenizeResult(
+  response: Response,
+  { receivedAt, elapsed }: Pick<RequestRecord, 'receivedAt' | 'elapsed'>,
+): TokenizeResult {
   throwUnlessOk(response);
   let start = 0;
   const sequences = response.counts.map((count) => {
@@ -41,6 +49,8 @@ export function tokenizeResult(response: Response): TokenizeResult {
     model,
     worker,
     timings,
+    receivedAt,
+    elapsed,
     ...(prompt === undefined ? {} : { prompt }),
     ...(annotations === undefined ? {} : { annotations: JSON.parse(annotations) as Record<string, unknown> }),
     ...(warnings === undefined ? {} : { warnings }),

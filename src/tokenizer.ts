@@ -6,6 +6,7 @@ import {
   checkedDetokenize,
   checkedTokenize,
   type DetokenizeOptions,
+  requestHook,
   type Settings,
   type TokenizeOptions,
   type TokenizerOptions,
@@ -13,6 +14,7 @@ import {
 } from './options.ts';
 import { type Deadline, deadlineIn } from './protocol/deadline.ts';
 import { failure, type Request, type Response } from './protocol/messages.ts';
+import { RequestTracker } from './request-tracker.ts';
 import { type TokenizeResult, textResult, tokenizeResult } from './result.ts';
 import type { Abandonment } from './sync/block-on.ts';
 import { SecondaryRuntime } from './sync/runtime.ts';
@@ -27,6 +29,7 @@ const ABANDONED_EVERY_MS = 10;
  */
 export class Tokenizer {
   readonly #settings: Settings;
+  readonly #tracker: RequestTracker;
   #runtime: SecondaryRuntime<RuntimeSettings>;
   #native: NativeHandle | undefined;
   #closed = false;
@@ -34,6 +37,7 @@ export class Tokenizer {
   /** Blocks until the models are warm, at most `openTimeoutMs`. */
   constructor(options: TokenizerOptions) {
     this.#settings = tokenizerSettings(options);
+    this.#tracker = new RequestTracker(requestHook(options));
     this.#runtime = new SecondaryRuntime(new URL('./runtime-thread.js', import.meta.url), this.#settings);
     const deadline = deadlineIn(this.#settings.openTimeoutMs);
     const ready = this.#runtime.waitUntilReady(deadline);
@@ -44,13 +48,20 @@ export class Tokenizer {
 
   tokenize(options: Omit<TokenizeOptions, 'signal'>): TokenizeResult {
     const { kind, flags, model, timeoutMs = this.#settings.timeoutMs } = checkedTokenize(options);
-    const request = { operation: 'tokenize', kind, flags, model, body: bodyBytes(options.body) } as const;
-    return tokenizeResult(this.#call(request, deadlineIn(timeoutMs)));
+    const body = bodyBytes(options.body);
+    const request: Request = { operation: 'tokenize', kind, flags, model, body };
+    const tracked = this.#tracker.begin(request);
+    const response = this.#call(request, deadlineIn(timeoutMs));
+    return tokenizeResult(response, this.#tracker.end(tracked, response));
   }
 
   detokenize(options: DetokenizeOptions): string {
     const { ids, flags, model, timeoutMs = this.#settings.timeoutMs } = checkedDetokenize(options);
-    return textResult(this.#call({ operation: 'detokenize', flags, model, ids }, deadlineIn(timeoutMs)));
+    const request: Request = { operation: 'detokenize', flags, model, ids };
+    const tracked = this.#tracker.begin(request);
+    const response = this.#call(request, deadlineIn(timeoutMs));
+    this.#tracker.end(tracked, response);
+    return textResult(response);
   }
 
   /** Metrics in Prometheus text format. */

@@ -1,6 +1,7 @@
 import { type Deadline, now, timeLeft } from '../protocol/deadline.ts';
-import { failure, type Request, type Response } from '../protocol/messages.ts';
+import { failure, NO_TIMINGS, type Request, type Response, type Timings } from '../protocol/messages.ts';
 import type { StatusName } from '../protocol/status.ts';
+import { type OperationClock, within } from './event-loop/operations.ts';
 import { Lanes } from './lanes.ts';
 
 /** What the dispatcher needs of a worker pool: `run` resolves to a response and never rejects. */
@@ -27,9 +28,18 @@ interface Entry {
   readonly request: Request;
   readonly bytes: number;
   readonly since: number;
+  /** When a worker was given it. */
+  started: number | undefined;
   readonly settle: (response: Response) => void;
   timer: NodeJS.Timeout | undefined;
   settled: boolean;
+}
+
+/** Is told of every answer, in the order in which they are given. */
+export interface Observer {
+  record(request: Request, response: Response): void;
+  /** A worker's answer that came when its call had been answered already. */
+  recordDiscarded(response: Response): void;
 }
 
 export interface DispatcherGauges {
@@ -46,22 +56,20 @@ export interface DispatcherGauges {
 export class Dispatcher {
   readonly #workers: Workers;
   readonly #limits: Limits;
-  readonly #onResponse: (request: Request, response: Response) => void;
+  readonly #observer: Observer | undefined;
+  readonly #clock: OperationClock | undefined;
   readonly #queue: Lanes<Entry>;
   /** What workers are at, answered or not: an abandoned call keeps its worker until that is done. */
   readonly #running = new Set<Entry>();
   #closing = false;
   #idle: (() => void) | undefined;
 
-  constructor(
-    workers: Workers,
-    limits: Limits,
-    onResponse: (request: Request, response: Response) => void = () => {},
-  ) {
+  constructor(workers: Workers, limits: Limits, observer?: Observer, clock?: OperationClock) {
     this.#workers = workers;
     this.#queue = new Lanes(workers.size);
     this.#limits = limits;
-    this.#onResponse = onResponse;
+    this.#observer = observer;
+    this.#clock = clock;
   }
 
   get gauges(): DispatcherGauges {
@@ -74,12 +82,37 @@ export class Dispatcher {
 
   /** Never throws; the response never rejects. */
   submit(request: Request, deadline: Deadline): Call {
+    return within(this.#clock, 'dispatch', () => this.#submit(request, deadline));
+  }
+
+  /** Answers everything with SHUTTING_DOWN; resolves when no worker is busy any more. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    const message = 'the tokenizer is being closed';
+    for (const entry of [...this.#queue.all(), ...this.#running])
+      this.#giveUp(entry, 'SHUTTING_DOWN', message);
+    if (this.#running.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve;
+      });
+    }
+  }
+
+  #submit(request: Request, deadline: Deadline): Call {
     let settle!: (response: Response) => void;
     const response = new Promise<Response>((resolve) => {
       settle = resolve;
     });
     const bytes = request.operation === 'tokenize' ? request.body.byteLength : request.ids.byteLength;
-    const entry: Entry = { request, bytes, since: now(), settle, timer: undefined, settled: false };
+    const entry: Entry = {
+      request,
+      bytes,
+      since: now(),
+      started: undefined,
+      settle,
+      timer: undefined,
+      settled: false,
+    };
     const { calls: waitingCalls, bytes: waitingBytes } = this.#queue;
     const left = timeLeft(deadline);
     if (this.#closing) {
@@ -96,28 +129,14 @@ export class Dispatcher {
     }
     return {
       response,
-      abandon: (status, message) => this.#finish(entry, failure(status, message)),
+      abandon: (status, message) => this.#giveUp(entry, status, message),
     };
-  }
-
-  /** Answers everything with SHUTTING_DOWN; resolves when no worker is busy any more. */
-  async close(): Promise<void> {
-    this.#closing = true;
-    const message = 'the tokenizer is being closed';
-    for (const entry of [...this.#queue.all(), ...this.#running])
-      this.#finish(entry, failure('SHUTTING_DOWN', message));
-    if (this.#running.size > 0) {
-      await new Promise<void>((resolve) => {
-        this.#idle = resolve;
-      });
-    }
   }
 
   #expireAfter(entry: Entry, milliseconds: number): void {
     entry.timer = setTimeout(() => {
       const where = this.#queue.has(entry) ? 'in the queue' : 'while its worker was busy with it';
-      const message = `the deadline passed after ${Math.round(milliseconds)} ms, ${where}`;
-      this.#finish(entry, failure('TIMEOUT', message));
+      this.#giveUp(entry, 'TIMEOUT', `the deadline passed after ${Math.round(milliseconds)} ms, ${where}`);
     }, milliseconds);
   }
 
@@ -145,16 +164,20 @@ export class Dispatcher {
 
   async #run(entry: Entry): Promise<void> {
     this.#running.add(entry);
-    const queued = now() - entry.since;
+    entry.started = now();
     const response = await this.#workers.run(entry.request);
-    this.#running.delete(entry);
-    if (!entry.settled) {
-      const queue = Math.round(queued * 1e3);
-      const timings = { ...response.timings, queue, total: queue + response.timings.total };
-      this.#finish(entry, { ...response, timings });
-    }
-    this.#startNext();
+    within(this.#clock, 'reply', () => {
+      this.#running.delete(entry);
+      if (entry.settled) this.#observer?.recordDiscarded(response);
+      else this.#finish(entry, { ...response, timings: waited(entry, response.timings) });
+    });
+    within(this.#clock, 'dispatch', () => this.#startNext());
     if (this.#running.size === 0) this.#idle?.();
+  }
+
+  /** Answers for a call that was admitted, with the time that it has taken so far. */
+  #giveUp(entry: Entry, status: StatusName, message: string): void {
+    if (!entry.settled) this.#finish(entry, failure(status, message, waited(entry, NO_TIMINGS)));
   }
 
   #finish(entry: Entry, response: Response): void {
@@ -162,7 +185,15 @@ export class Dispatcher {
     entry.settled = true;
     clearTimeout(entry.timer);
     this.#queue.delete(entry);
-    this.#onResponse(entry.request, response);
+    this.#observer?.record(entry.request, response);
     entry.settle(response);
   }
+}
+
+/** The worker's timings with the time in the queue; without any, all of the time since the call came in. */
+function waited({ since, started }: Entry, timings: Timings): Timings {
+  const ended = now();
+  const queue = Math.round(((started ?? ended) - since) * 1e3);
+  const total = timings.total > 0 ? queue + timings.total : Math.round((ended - since) * 1e3);
+  return { ...timings, queue, total };
 }

@@ -23,6 +23,7 @@ export class Pool implements Workers {
   readonly size: number;
   readonly #piscina: Piscina<Request, Response>;
   readonly #ready: Promise<Outcome<void>>;
+  #restarts = 0;
 
   constructor(workerFile: URL, threads: number, models: readonly PreparedModel[]) {
     this.size = threads;
@@ -36,11 +37,17 @@ export class Pool implements Workers {
     return this.#ready;
   }
 
+  /** Workers that were lost and replaced. */
+  get restarts(): number {
+    return this.#restarts;
+  }
+
   async run(request: Request): Promise<Response> {
     const transferList = request.operation === 'tokenize' ? owned(request.body) : [];
     try {
       return await this.#piscina.run(request, { transferList });
     } catch (error) {
+      this.#restarts++;
       return failure('UNAVAILABLE', `the worker was lost: ${messageOf(error)}`);
     }
   }

@@ -1,16 +1,19 @@
 import { availableParallelism } from 'node:os';
-import type { Request, Response } from '../protocol/messages.ts';
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
 import { Dispatcher, type Limits } from './dispatcher.ts';
+import type { LoopWatch } from './event-loop/watch.ts';
+import { CallCounters } from './metrics/call-counters.ts';
+import type { RuntimeReading } from './metrics/exposition.ts';
 import type { ModelSpec, PreparedModel } from './model.ts';
 import { openPiscina, Pool } from './pool.ts';
-import { Stats } from './stats.ts';
 
 /** Everything a runtime is made of; plain data, so that it crosses threads. */
 export interface RuntimeSettings extends Limits {
   readonly models: readonly ModelSpec[];
   /** 0: one per core available. */
   readonly threads: number;
+  /** Event-loop stalls of at least so many milliseconds are logged; 0: none. */
+  readonly stallTraceMs: number;
 }
 
 /** The dispatcher and its warm pool. One per AsyncTokenizer, one in each secondary runtime. */
@@ -18,7 +21,8 @@ export interface Runtime {
   readonly dispatcher: Dispatcher;
   readonly models: readonly PreparedModel[];
   readonly threads: number;
-  readonly stats: Stats;
+  /** What it has counted, and its state now. */
+  read(): RuntimeReading;
   close(): Promise<void>;
 }
 
@@ -26,8 +30,15 @@ export function threadCount(threads: number): number {
   return threads === 0 ? availableParallelism() : threads;
 }
 
-/** Loads the models and waits until every worker is warm. `workerFile` is the bundle's worker entry. */
-export async function openRuntime(settings: RuntimeSettings, workerFile: URL): Promise<Outcome<Runtime>> {
+/**
+ * Loads the models and waits until every worker is warm. `workerFile` is the bundle's worker entry, `loop` the watch of this
+ * thread's event loop.
+ */
+export async function openRuntime(
+  settings: RuntimeSettings,
+  workerFile: URL,
+  loop: LoopWatch,
+): Promise<Outcome<Runtime>> {
   const prepared = await prepareModels(settings.models, workerFile);
   if (!prepared.ok) return prepared;
   const models = prepared.value;
@@ -37,15 +48,21 @@ export async function openRuntime(settings: RuntimeSettings, workerFile: URL): P
     await pool.close();
     return ready;
   }
-  const stats = new Stats();
-  const dispatcher = new Dispatcher(pool, settings, (request: Request, response: Response) =>
-    stats.record(request, response),
-  );
+  const counters = new CallCounters(models.map(({ name }) => name));
+  const dispatcher = new Dispatcher(pool, settings, counters, loop.clock);
   return succeed({
     dispatcher,
     models,
     threads: pool.size,
-    stats,
+    read: () => ({
+      ...dispatcher.gauges,
+      calls: [counters],
+      loop: loop.read(),
+      ready: true,
+      workers: pool.size,
+      workerRestarts: pool.restarts,
+      runtimeRestarts: 0,
+    }),
     async close() {
       await dispatcher.close();
       await pool.close();

@@ -211,7 +211,7 @@ function detokenize(request: DetokenizeRequest, models: Models): Response {
   const wrong = request.ids.findIndex((id) => id >= encoder.vocabularySize);
   if (wrong !== -1) {
     const last = encoder.vocabularySize - 1;
-    const message = `ids[${wrong}] is ${request.ids[wrong]}, and ids go from 0 to ${last}`;
+    const message = `ids[${wrong}] is none: ids go from 0 to ${last}`;
     return failureOf({ status: 'INVALID_ARGUMENT', message }, model.value);
   }
   const text = encoder.decode(request.ids, (request.flags & FLAGS.skipSpecialTokens) !== 0);

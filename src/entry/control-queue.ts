@@ -1,3 +1,4 @@
+import { type OperationClock, within } from '../core/event-loop/operations.ts';
 import { type Job, type NativeLibrary, NEXT, QUEUES } from '../ffi/native-library.ts';
 import { FrameWriter } from '../protocol/frame.ts';
 import { failure } from '../protocol/messages.ts';
@@ -10,17 +11,28 @@ export class ControlQueue {
   readonly #library: NativeLibrary;
   readonly #host: number;
   readonly #render: () => Promise<string>;
+  readonly #clock: OperationClock | undefined;
   readonly #writer = new FrameWriter();
   readonly #buffer = new Uint8Array(1024);
   readonly #job: Job = { ticket: 0n, length: 0, timeoutMs: 0, queue: 0 };
 
-  constructor(library: NativeLibrary, host: number, render: () => Promise<string>) {
+  constructor(
+    library: NativeLibrary,
+    host: number,
+    render: () => Promise<string>,
+    clock: OperationClock | undefined,
+  ) {
     this.#library = library;
     this.#host = host;
     this.#render = render;
+    this.#clock = clock;
   }
 
   answerWaiting(): boolean {
+    return within(this.#clock, 'accept', () => this.#takeWaiting());
+  }
+
+  #takeWaiting(): boolean {
     for (;;) {
       const found = this.#library.next(this.#host, QUEUES.control, this.#buffer, this.#job, 0);
       if (found === NEXT.stopped) return false;
@@ -31,6 +43,8 @@ export class ControlQueue {
 
   async #answer(ticket: bigint): Promise<void> {
     const response = { ...failure('OK', ''), text: await this.#render() };
-    this.#library.reply(this.#host, ticket, this.#writer.response(response, 0n));
+    within(this.#clock, 'reply', () =>
+      this.#library.reply(this.#host, ticket, this.#writer.response(response, 0n)),
+    );
   }
 }

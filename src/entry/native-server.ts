@@ -1,7 +1,7 @@
-import { type Logger, pino } from 'pino';
+import type { LoopWatch } from '../core/event-loop/watch.ts';
+import { renderMetrics } from '../core/metrics/exposition.ts';
 import type { ModelSpec } from '../core/model.ts';
 import { prepareModels, threadCount } from '../core/runtime.ts';
-import { renderStats } from '../core/stats.ts';
 import { type NativeLibrary, openNativeLibrary } from '../ffi/native-library.ts';
 import { type Fault, fail, type Outcome, STATUS, succeed } from '../protocol/status.ts';
 import { ControlQueue } from './control-queue.ts';
@@ -25,14 +25,6 @@ export interface ServerSettings {
   readonly parent?: number | undefined;
 }
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
-
-/** To standard error, from `level` on; an unknown one is `warn`. Never a prompt, a token id or a body. */
-export function openLog(level: string | undefined): Logger {
-  const known = LOG_LEVELS.find((one) => one === level) ?? 'warn';
-  return pino({ name: 'epptok', level: known }, pino.destination({ fd: 2, sync: true }));
-}
-
 /**
  * The runtime of other processes: a native host on a socket or a control descriptor, its service threads, and this thread
  * to look after both. Calls are answered NOT_READY until the models are warm.
@@ -41,19 +33,22 @@ export class NativeServer {
   readonly #library: NativeLibrary;
   readonly #host: number;
   readonly #settings: ServerSettings;
+  readonly #loop: LoopWatch;
   readonly #control: ControlQueue;
   readonly #timer: NodeJS.Timeout;
   readonly #stopHost: () => void;
   #services: NativeServices | undefined;
+  #notReady: string | undefined = 'the models are still loading';
   #end!: () => void;
   /** Resolves when the server has been told to end: by `stop`, by its parent, or by the end of its control descriptor. */
   readonly ended: Promise<void>;
 
-  private constructor(library: NativeLibrary, host: number, settings: ServerSettings) {
+  private constructor(library: NativeLibrary, host: number, settings: ServerSettings, loop: LoopWatch) {
     this.#library = library;
     this.#host = host;
     this.#settings = settings;
-    this.#control = new ControlQueue(library, host, () => this.#renderStats());
+    this.#loop = loop;
+    this.#control = new ControlQueue(library, host, () => this.metrics(), loop.clock);
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -63,13 +58,16 @@ export class NativeServer {
     process.on('exit', this.#stopHost);
   }
 
-  /** Starts to listen. Loading the models is `load`, so that callers are answered meanwhile. */
-  static start(settings: ServerSettings): Outcome<NativeServer> {
+  /**
+   * Starts to listen. Loading the models is `load`, so that callers are answered meanwhile. `loop` watches the event loop of
+   * this thread.
+   */
+  static start(settings: ServerSettings, loop: LoopWatch): Outcome<NativeServer> {
     const library = openNativeLibrary(new URL('.', import.meta.url));
     if (!library.ok) return library;
     const host = library.value.startHost(settings);
     if (!host.ok) return host;
-    return succeed(new NativeServer(library.value, host.value, settings));
+    return succeed(new NativeServer(library.value, host.value, settings, loop));
   }
 
   /** Loads the models and starts the service threads. A failure is what callers are told from then on, too. */
@@ -82,6 +80,7 @@ export class NativeServer {
     const ready = await this.#services.ready();
     if (!ready.ok) return this.refuse(ready.fault);
     this.#library.setReady(this.#host, STATUS.OK, '');
+    this.#notReady = undefined;
     return ready;
   }
 
@@ -90,7 +89,9 @@ export class NativeServer {
    * have in hand, or with the process. Safe to call twice.
    */
   stop(): void {
+    this.#notReady = 'the runtime is stopping';
     clearInterval(this.#timer);
+    this.#loop.stop();
     this.#stopHost();
     this.#end();
   }
@@ -98,24 +99,36 @@ export class NativeServer {
   /** Tells callers, from now on, why they cannot be served. */
   refuse(fault: Fault): Outcome<void> {
     this.#library.setReady(this.#host, STATUS[fault.status], fault.message);
+    this.#notReady = fault.message;
     return fail(fault.status, fault.message);
+  }
+
+  /** Why callers are not served now, if they are not: until every model is warm, and from `stop` on. */
+  whyNotReady(): string | undefined {
+    return this.#notReady;
+  }
+
+  /** Metrics in Prometheus text format. */
+  metrics(): Promise<string> {
+    const host = this.#library.counters(this.#host);
+    const calls = this.#services?.counters ?? [];
+    return renderMetrics({
+      calls,
+      loop: this.#loop.read(),
+      ready: this.#notReady === undefined,
+      workers: calls.length,
+      busyWorkers: host.runningCalls,
+      queuedCalls: host.queuedCalls,
+      queuedBytes: host.queuedBytes,
+      workerRestarts: this.#services?.restarts ?? 0,
+      runtimeRestarts: 0,
+      host,
+    });
   }
 
   #tick(): void {
     const { parent } = this.#settings;
     const orphaned = parent !== undefined && process.ppid !== parent;
     if (orphaned || !this.#control.answerWaiting()) this.#end();
-  }
-
-  #renderStats(): Promise<string> {
-    const counters = this.#library.counters(this.#host);
-    return renderStats(this.#services?.stats ?? [], {
-      workers: this.#services?.stats.length ?? 0,
-      workers_busy: counters.runningCalls,
-      worker_restarts: this.#services?.restarts ?? 0,
-      queued_calls: counters.queuedCalls,
-      queued_bytes: counters.queuedBytes,
-      connections: counters.connections,
-    });
   }
 }

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Piscina } from 'piscina';
+import { CallCounters } from '../core/metrics/call-counters.ts';
 import type { PreparedModel } from '../core/model.ts';
 import { everyWorkerGreets, openPiscina } from '../core/pool.ts';
-import { Stats } from '../core/stats.ts';
 import type { Outcome } from '../protocol/status.ts';
 import type { ServiceSeed, ServiceTask } from './service-thread.ts';
 
@@ -16,17 +16,18 @@ const RESTART_PAUSE_MS = 50;
  */
 export class NativeServices {
   /** What each service thread has served. */
-  readonly stats: readonly Stats[];
+  readonly counters: readonly CallCounters[];
   readonly #piscina: Piscina;
   readonly #ready: Promise<Outcome<void>>;
   #restarts = 0;
 
   constructor(file: URL, host: number, threads: number, models: readonly PreparedModel[]) {
-    this.stats = Array.from({ length: threads }, () => new Stats());
+    const names = models.map(({ name }) => name);
+    this.counters = Array.from({ length: threads }, () => new CallCounters(names));
     const seed: ServiceSeed = { models, host, numbers: new SharedArrayBuffer(4) };
     this.#piscina = openPiscina(file, threads, seed);
     this.#ready = everyWorkerGreets(this.#piscina, threads);
-    for (const stats of this.stats) void this.#keepRunning({ stats: stats.memory });
+    for (const { memory } of this.counters) void this.#keepRunning({ counters: memory });
   }
 
   /** Resolves when every service thread is warm, or one has said why it cannot be. */

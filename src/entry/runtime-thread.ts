@@ -1,7 +1,9 @@
 import { workerData } from 'node:worker_threads';
 import type { Call } from '../core/dispatcher.ts';
+import { within } from '../core/event-loop/operations.ts';
+import type { LoopWatch } from '../core/event-loop/watch.ts';
+import { renderMetrics } from '../core/metrics/exposition.ts';
 import { openRuntime, type Runtime, type RuntimeSettings } from '../core/runtime.ts';
-import { renderStats } from '../core/stats.ts';
 import { type NativeLibrary, openNativeLibrary } from '../ffi/native-library.ts';
 import { failure, type Response } from '../protocol/messages.ts';
 import { moved } from '../protocol/moved.ts';
@@ -10,6 +12,7 @@ import { Latch, STATES } from '../sync/latch.ts';
 import type { FromRuntime, ToRuntime } from '../sync/messages.ts';
 import type { RuntimeSeed } from '../sync/runtime.ts';
 import { ControlQueue } from './control-queue.ts';
+import { openLog, watchLoop } from './log.ts';
 import { NativeServices } from './native-services.ts';
 
 /** How often the heartbeat is raised and the native host is looked after. */
@@ -27,14 +30,19 @@ class RuntimeThread {
   readonly #latch: Latch;
   readonly #port: RuntimeSeed<RuntimeSettings>['port'];
   readonly #runtime: Runtime;
+  readonly #loop: LoopWatch;
+  /** Runtimes that were lost before this one. */
+  readonly #restarts: number;
   readonly #calls = new Map<number, Call>();
   #native: NativeHost | undefined;
   #services: NativeServices | undefined;
 
-  constructor(seed: RuntimeSeed<RuntimeSettings>, latch: Latch, runtime: Runtime) {
+  constructor(seed: RuntimeSeed<RuntimeSettings>, latch: Latch, runtime: Runtime, loop: LoopWatch) {
     this.#latch = latch;
     this.#port = seed.port;
+    this.#restarts = seed.restarts;
     this.#runtime = runtime;
+    this.#loop = loop;
     this.#port.on('message', (message: ToRuntime) => void this.#receive(message));
   }
 
@@ -56,10 +64,10 @@ class RuntimeThread {
         return;
       }
       case 'abandon':
-        this.#calls.get(message.id)?.abandon('CANCELLED', 'the call was given up by its caller');
+        this.#calls.get(message.id)?.abandon(message.status, 'the call was given up by its caller');
         return;
       case 'stats':
-        this.#reply(message.id, { ...failure('OK', ''), text: await this.#renderStats() });
+        this.#reply(message.id, { ...failure('OK', ''), text: await this.#metrics() });
         return;
       case 'serve-host':
         this.#serveHost(message.host, message.startServices);
@@ -72,15 +80,17 @@ class RuntimeThread {
   }
 
   #reply(id: number, response: Response): void {
-    const message: FromRuntime = { type: 'reply', id, response };
-    this.#port.postMessage(message, moved(response.ids.buffer));
-    this.#latch.signal();
+    within(this.#loop.clock, 'reply', () => {
+      const message: FromRuntime = { type: 'reply', id, response };
+      this.#port.postMessage(message, moved(response.ids.buffer));
+      this.#latch.signal();
+    });
   }
 
   #serveHost(host: number, startServices: boolean): void {
     const library = openNativeLibrary(new URL('.', import.meta.url));
     if (!library.ok) return;
-    const control = new ControlQueue(library.value, host, () => this.#renderStats());
+    const control = new ControlQueue(library.value, host, () => this.#metrics(), this.#loop.clock);
     this.#native = { library: library.value, host, control };
     if (startServices) this.#startServices(this.#native);
   }
@@ -94,15 +104,20 @@ class RuntimeThread {
     });
   }
 
-  #renderStats(): Promise<string> {
-    const { queuedCalls, queuedBytes, busyWorkers } = this.#runtime.dispatcher.gauges;
-    const counters = this.#native?.library.counters(this.#native.host);
-    return renderStats([this.#runtime.stats, ...(this.#services?.stats ?? [])], {
-      workers: this.#runtime.threads,
-      workers_busy: busyWorkers + (counters?.runningCalls ?? 0),
-      worker_restarts: this.#services?.restarts ?? 0,
-      queued_calls: queuedCalls + (counters?.queuedCalls ?? 0),
-      queued_bytes: queuedBytes + (counters?.queuedBytes ?? 0),
+  #metrics(): Promise<string> {
+    const runtime = this.#runtime.read();
+    const services = this.#services;
+    const host = this.#native?.library.counters(this.#native.host);
+    return renderMetrics({
+      ...runtime,
+      calls: [...runtime.calls, ...(services?.counters ?? [])],
+      workers: runtime.workers + (services?.counters.length ?? 0),
+      busyWorkers: runtime.busyWorkers + (host?.runningCalls ?? 0),
+      queuedCalls: runtime.queuedCalls + (host?.queuedCalls ?? 0),
+      queuedBytes: runtime.queuedBytes + (host?.queuedBytes ?? 0),
+      workerRestarts: runtime.workerRestarts + (services?.restarts ?? 0),
+      runtimeRestarts: this.#restarts,
+      host,
     });
   }
 }
@@ -115,9 +130,10 @@ const beat = setInterval(() => {
   thread?.tick();
 }, BEAT_MS);
 
-const opened = await openRuntime(seed.settings, new URL('./pool-worker.js', import.meta.url));
+const loop = watchLoop('runtime', seed.settings.stallTraceMs, openLog(process.env.EPPTOK_LOG));
+const opened = await openRuntime(seed.settings, new URL('./pool-worker.js', import.meta.url), loop);
 if (opened.ok) {
-  thread = new RuntimeThread(seed, latch, opened.value);
+  thread = new RuntimeThread(seed, latch, opened.value, loop);
   latch.enter(STATES.ready);
 } else {
   seed.port.postMessage({ type: 'failed', fault: opened.fault } satisfies FromRuntime);

@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
+import { stallThreshold } from '../core/event-loop/threshold.ts';
 import { modelSpecs } from '../core/model-names.ts';
-import { NativeServer, openLog } from './native-server.ts';
+import { openLog, watchLoop } from './log.ts';
+import { NativeServer } from './native-server.ts';
 
 /** The private child of a process that called epptok_open() without a socket; src/native/spawn.c writes this command line. */
 const { values } = parseArgs({
@@ -26,23 +28,32 @@ const models = modelSpecs(values.model ?? [], {
   allowChatTemplate: values['allow-chat-template'],
   ...(contextLength > 0 ? { contextLength } : {}),
 });
-const server = NativeServer.start({
-  models: models.ok ? models.value : [],
-  threads: Number(values.threads),
-  maxQueueCalls: Number(values['max-queue-calls']),
-  maxQueueBytes: Number(values['max-queue-bytes']),
-  controlFd: Number(values['control-fd']),
-  parent: Number(values.parent),
-});
+// A runtime that its parent waits for does not refuse to start for the sake of a log.
+const traced = stallThreshold(process.env);
+if (!traced.ok) log.warn(traced.fault.message);
+const server = NativeServer.start(
+  {
+    models: models.ok ? models.value : [],
+    threads: Number(values.threads),
+    maxQueueCalls: Number(values['max-queue-calls']),
+    maxQueueBytes: Number(values['max-queue-bytes']),
+    controlFd: Number(values['control-fd']),
+    parent: Number(values.parent),
+  },
+  watchLoop('runtime', traced.ok ? traced.value : 0, log),
+);
 if (server.ok) {
   // The parent's terminal sends its signals to the whole group; when this child ends is for the parent to say.
   process.on('SIGINT', () => {});
   // A failure is told to the parent, which asks whether its models are ready.
   const loading = models.ok ? server.value.load() : Promise.resolve(server.value.refuse(models.fault));
+  log.info({ parent: values.parent, models: values.model?.length ?? 0 }, 'loading models');
   void loading.then((loaded) => {
-    if (!loaded.ok) log.error({ code: loaded.fault.status }, loaded.fault.message);
+    if (loaded.ok) log.info('ready');
+    else log.error({ code: loaded.fault.status }, loaded.fault.message);
   });
   await server.value.ended;
+  log.info('stopping');
   server.value.stop();
   process.exit(0);
 }

@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads';
 import { workerData } from 'piscina';
+import { CallCounters } from '../core/metrics/call-counters.ts';
 import { type Models, openModels, type PreparedModel, warmUp } from '../core/model.ts';
 import type { WorkerGreeting } from '../core/pool.ts';
 import { serve } from '../core/serve.ts';
-import { Stats } from '../core/stats.ts';
 import { type Job, type NativeLibrary, NEXT, openNativeLibrary, QUEUES } from '../ffi/native-library.ts';
 import { decodeRequest, FrameWriter } from '../protocol/frame.ts';
 import { failure, type Response } from '../protocol/messages.ts';
@@ -18,7 +18,8 @@ export interface ServiceSeed {
 
 /** What a resident task is given. */
 export interface ServiceTask {
-  readonly stats: SharedArrayBuffer;
+  /** Memory of the thread's CallCounters. */
+  readonly counters: SharedArrayBuffer;
 }
 
 /** Longer than this no native wait may last: V8 does not look for termination inside one. */
@@ -46,32 +47,36 @@ class ServiceThread {
     const { library } = this.#service;
     const { host } = this.#seed;
     const job: Job = { ticket: 0n, length: 0, timeoutMs: 0, queue: 0 };
-    const stats = new Stats(task.stats);
+    const counters = new CallCounters([...this.#service.models.keys()], task.counters);
+    counters.start();
     for (;;) {
       const found = library.next(host, QUEUES.calls, this.#buffer, job, WAIT_MS);
       checkForTermination();
       if (found === NEXT.stopped) return;
       if (found === NEXT.grow) this.#buffer = new Uint8Array(2 ** Math.ceil(Math.log2(job.length)));
       if (found !== NEXT.job) continue;
-      library.reply(host, job.ticket, this.#answer(job, stats));
+      this.#answer(job, counters);
     }
   }
 
-  #answer(job: Job, stats: Stats): Uint8Array {
+  #answer(job: Job, counters: CallCounters): void {
+    const { library, models, worker } = this.#service;
+    const send = (response: Response, callId: bigint) =>
+      library.reply(this.#seed.host, job.ticket, this.#writer.response(response, callId));
     const frame = decodeRequest(this.#buffer.subarray(0, job.length));
-    if (!frame.ok) return this.#writer.response(failure(frame.fault.status, frame.fault.message), 0n);
+    if (!frame.ok) {
+      send(failure(frame.fault.status, frame.fault.message), 0n);
+      return;
+    }
     const { request, callId } = frame.value;
     if (request.operation === 'stats' || request.operation === 'ready') {
-      return this.#writer.response(
-        failure('INTERNAL', `${request.operation} is not for a service thread`),
-        callId,
-      );
+      send(failure('INTERNAL', `${request.operation} is not for a service thread`), callId);
+      return;
     }
-    const served = serve(request, this.#service.models, this.#service.worker);
+    const served = serve(request, models, worker);
     const timings = { ...served.timings, queue: job.queue, total: job.queue + served.timings.total };
     const response: Response = { ...served, timings };
-    stats.record(request, response);
-    return this.#writer.response(response, callId);
+    counters.settle(request, response, () => send(response, callId));
   }
 }
 

@@ -81,6 +81,7 @@ export class NativeLibrary {
     message: Uint8Array,
     capacity: number,
   ) => bigint | null;
+  readonly #endWithThread: (host: number, handle: bigint) => number;
   readonly #counters: (host: number, counters: BigUint64Array) => number;
   readonly #close: (handle: bigint) => number;
   readonly #words = new BigUint64Array(JOB_WORDS);
@@ -125,6 +126,7 @@ export class NativeLibrary {
       'void *',
       size,
     ]);
+    this.#endWithThread = library.func('epptok_host_end_with_thread', 'int32_t', ['uint32_t', 'void *']);
     this.exchangeTake = library.func('epptok_exchange_take', size, ['uint64_t', 'void *', size]);
     this.exchangeAbandoned = library.func('epptok_exchange_abandoned', 'uint32_t', ['uint64_t']);
     this.exchangePut = library.func('epptok_exchange_put', 'int32_t', ['uint64_t', 'void *', size]);
@@ -172,10 +174,17 @@ export class NativeLibrary {
     return this.#reply(host, ticket, frame, frame.length) === 1;
   }
 
-  /** An `epptok *` onto `host`, owned by this thread; `callback` serves the calls that this thread makes. */
+  /**
+   * An `epptok *` onto `host`, owned by this thread; `callback` serves the calls that this thread makes. Both end with this
+   * thread, however it ends.
+   */
   attach(host: number, callback: bigint, timeoutMs: number): Outcome<bigint> {
-    const handle = this.#attach(host, callback, timeoutMs, this.#message, this.#message.length);
-    return handle ? succeed(BigInt(handle)) : fail('INIT_FAILED', this.#reason());
+    const attached = this.#attach(host, callback, timeoutMs, this.#message, this.#message.length);
+    if (!attached) return fail('INIT_FAILED', this.#reason());
+    const handle = BigInt(attached);
+    if (this.#endWithThread(host, handle) === 1) return succeed(handle);
+    this.closeHandle(handle);
+    return fail('OUT_OF_MEMORY', 'memory ran out for another handle');
   }
 
   counters(host: number): HostCounters {

@@ -31,10 +31,36 @@ static void tame(int descriptor)
     (void)descriptor;
 }
 
+/*
+ * In a program that has closed its standard descriptors a new one may be number 2: what it prints as an error would go into a
+ * frame, and a private child would be given it as its standard error. -1 with errno.
+ */
+static int above_standard(int descriptor)
+{
+    if (descriptor < 0 || descriptor > STDERR_FILENO) {
+        return descriptor;
+    }
+    int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int error = errno;
+    (void)close(descriptor);
+    errno = error;
+    return moved;
+}
+
 int epptok_i_socket_pair(int pair[2])
 {
     if (socketpair(AF_UNIX, STREAM, 0, pair) != 0) {
         return errno;
+    }
+    int error = 0;
+    for (int i = 0; i < 2; i++) {
+        pair[i] = above_standard(pair[i]);
+        error = pair[i] < 0 ? errno : error;
+    }
+    if (error != 0) {
+        epptok_i_descriptor_close(&pair[0]);
+        epptok_i_descriptor_close(&pair[1]);
+        return error;
     }
     tame(pair[0]);
     tame(pair[1]);
@@ -51,7 +77,7 @@ int epptok_i_socket_connect(const char *path, int *descriptor)
         return ENAMETOOLONG;
     }
     memcpy(address.sun_path, path, length);
-    int made = socket(AF_UNIX, STREAM, 0);
+    int made = above_standard(socket(AF_UNIX, STREAM, 0));
     if (made < 0) {
         return errno;
     }

@@ -97,6 +97,13 @@ typedef int32_t (*epptok_serve_callback)(uint64_t exchange);
 EPPTOK_API epptok *epptok_host_attach(uint32_t host, epptok_serve_callback callback, uint32_t default_timeout_ms,
                                       char *message, size_t message_capacity);
 
+/*
+ * However the calling thread ends, `host` is stopped then, and `handle` (may be NULL) is closed. A JavaScript thread that is
+ * terminated or runs out of heap runs no handler of its own, and calls would wait for services that died with it.
+ * 0 if memory ran out, else 1.
+ */
+EPPTOK_API int32_t epptok_host_end_with_thread(uint32_t host, epptok *handle);
+
 /* Inside the callback: the request frame's length; copied into `buffer` if that fits capacity. 0: no such exchange. */
 EPPTOK_API size_t epptok_exchange_take(uint64_t exchange, uint8_t *buffer, size_t capacity);
 /* Inside the callback: 0 while the call is wanted, else the status to give up with (CANCELLED, SHUTTING_DOWN, TIMEOUT). */

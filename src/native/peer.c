@@ -50,7 +50,7 @@ void epptok_i_peer_free(epptok_i_peer *peer)
     while (peer->child != NULL) {
         epptok_i_child *child = peer->child;
         peer->child = child->older;
-        free(child);
+        epptok_i_child_free(child);
     }
     epptok_i_launch_free(&peer->launch);
     free(peer->socket_path);
@@ -270,7 +270,7 @@ bool epptok_i_peer_lost(epptok_i_handle *handle, const epptok_i_call *call, cons
         now = epptok_i_now_ns();
         ended = ended || epptok_i_child_hung_up(child);
     }
-    ended = ended || child->gone;
+    ended = ended || epptok_i_child_reap(child);
     char what[96];
     epptok_i_child_describe(child, what, sizeof what);
     bool never_ready = ended && !child->ready;

@@ -3,17 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "descriptor.h"
 
 #if defined(__APPLE__)
@@ -24,8 +20,6 @@ extern char **environ;
 #endif
 
 #define CONTROL_IN_CHILD 3
-#define MS_TO_END_BY_ITSELF 2000
-#define MS_TO_DIE_WHEN_KILLED 1000
 
 /* ---- starting ---- */
 
@@ -106,11 +100,14 @@ static int set_descriptors(posix_spawn_file_actions_t *actions, int control)
     if (error == 0) {
         error = posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     }
+    /* Node, for one, marks its own to be closed in children; without it the runtime could not say why it fails. */
+    if (error == 0 && fcntl(STDERR_FILENO, F_GETFD) >= 0) {
 #if defined(POSIX_SPAWN_CLOEXEC_DEFAULT)
-    if (error == 0) {
         error = posix_spawn_file_actions_addinherit_np(actions, STDERR_FILENO);
-    }
+#else
+        error = posix_spawn_file_actions_adddup2(actions, STDERR_FILENO, STDERR_FILENO);
 #endif
+    }
     if (error == 0) {
         error = posix_spawn_file_actions_adddup2(actions, control, CONTROL_IN_CHILD);
     }
@@ -157,7 +154,9 @@ epptok_i_child *epptok_i_child_start(const epptok_i_launch *launch, epptok_statu
     int pair[2] = {-1, -1};
     int high = -1;
     int error = 0;
-    if (child == NULL || line == NULL || environment == NULL) {
+    if (child == NULL || line == NULL || environment == NULL || pthread_mutex_init(&child->lock, NULL) != 0) {
+        free(child);
+        child = NULL;
         error = ENOMEM;
     }
     if (error == 0) {
@@ -173,10 +172,14 @@ epptok_i_child *epptok_i_child_start(const epptok_i_launch *launch, epptok_statu
     free(environment);
     if (error == 0) {
         child->control = pair[0];
+        child->watched = epptok_i_child_watch(child);
         *status = EPPTOK_OK;
         return child;
     }
     epptok_i_descriptor_close(&pair[0]);
+    if (child != NULL) {
+        (void)pthread_mutex_destroy(&child->lock);
+    }
     free(child);
     char text[128];
     *status = error == ENOMEM
@@ -211,78 +214,5 @@ int epptok_i_child_connect(epptok_i_child *child, int *descriptor)
         return EPIPE;
     default:
         return error;
-    }
-}
-
-/* ---- ending ---- */
-
-bool epptok_i_child_hung_up(const epptok_i_child *child)
-{
-    struct pollfd watched = {child->control, POLLIN, 0};
-    return child->control < 0 || (poll(&watched, 1, 0) > 0 && (watched.revents & (POLLHUP | POLLERR)) != 0);
-}
-
-bool epptok_i_child_reap(epptok_i_child *child)
-{
-    while (!child->gone) {
-        int status = 0;
-        pid_t waited = waitpid(child->pid, &status, WNOHANG);
-        if (waited == child->pid) {
-            child->gone = true;
-            child->status_known = true;
-            child->wait_status = status;
-        } else if (waited == 0) {
-            return false;
-        } else if (errno != EINTR) {
-            child->gone = true; /* ECHILD: the host ignores SIGCHLD, or waits for every child itself */
-        }
-    }
-    return true;
-}
-
-void epptok_i_child_describe(const epptok_i_child *child, char *text, size_t capacity)
-{
-    long pid = (long)child->pid;
-    if (child->status_known && WIFSIGNALED(child->wait_status)) {
-        (void)snprintf(text, capacity, "runtime process %ld was killed by signal %d", pid, WTERMSIG(child->wait_status));
-    } else if (child->status_known && WIFEXITED(child->wait_status)) {
-        (void)snprintf(text, capacity, "runtime process %ld exited with code %d", pid, WEXITSTATUS(child->wait_status));
-    } else if (child->gone || epptok_i_child_hung_up(child)) {
-        (void)snprintf(text, capacity, "runtime process %ld ended", pid);
-    } else {
-        (void)snprintf(text, capacity, "runtime process %ld closed the connection", pid);
-    }
-}
-
-void epptok_i_child_kill(epptok_i_child *child)
-{
-    epptok_i_descriptor_close(&child->control);
-    /* Only while it is known to be ours: after its end the number may be another process's. */
-    if (!epptok_i_child_reap(child)) {
-        (void)kill(child->pid, SIGKILL);
-    }
-}
-
-static bool wait_for_end(epptok_i_child *child, uint32_t milliseconds)
-{
-    int64_t deadline = epptok_i_deadline_in_ms(milliseconds);
-    long pause_ns = 500000;
-    while (!epptok_i_child_reap(child)) {
-        if (epptok_i_now_ns() >= deadline) {
-            return false;
-        }
-        struct timespec pause = {0, pause_ns};
-        (void)nanosleep(&pause, NULL);
-        pause_ns = pause_ns < 8000000 ? pause_ns * 2 : pause_ns;
-    }
-    return true;
-}
-
-void epptok_i_child_end(epptok_i_child *child)
-{
-    epptok_i_descriptor_close(&child->control);
-    if (!wait_for_end(child, MS_TO_END_BY_ITSELF)) {
-        epptok_i_child_kill(child);
-        (void)wait_for_end(child, MS_TO_DIE_WHEN_KILLED);
     }
 }

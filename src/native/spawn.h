@@ -11,6 +11,7 @@
 #ifndef EPPTOK_SPAWN_H
 #define EPPTOK_SPAWN_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -26,18 +27,27 @@ typedef struct epptok_i_launch {
 epptok_status epptok_i_launch_prepare(const epptok_options *options, epptok_i_launch *launch, epptok_i_reason *reason);
 void epptok_i_launch_free(epptok_i_launch *launch);
 
+/*
+ * A thread of its own waits for its end, so that one that dies idle is no zombie until the next call. `lock` is innermost: the
+ * number of a process is its only until it has been waited for, and a kill must not come after that.
+ */
 typedef struct epptok_i_child {
     struct epptok_i_child *older;
     pid_t pid;
     int control;
     bool ready; /* its models were warm once */
-    bool gone;  /* waited for, or somebody else has */
+    pthread_t watcher;
+    bool watched;
+    pthread_mutex_t lock; /* the rest */
+    bool gone;            /* waited for, or somebody else has */
     bool status_known;
     int wait_status;
 } epptok_i_child;
 
 /* NULL with INIT_FAILED or OUT_OF_MEMORY in *status. */
 epptok_i_child *epptok_i_child_start(const epptok_i_launch *launch, epptok_status *status, epptok_i_reason *reason);
+/* Starts its watcher; false without a thread to spare: then the next call takes note of its end. */
+bool epptok_i_child_watch(epptok_i_child *child);
 /* A new connection to it. 0; EAGAIN when it does not keep up taking them; EPIPE when it is gone. */
 int epptok_i_child_connect(epptok_i_child *child, int *descriptor);
 /* Its end of the control socket is closed: it ended or is about to. */
@@ -45,10 +55,12 @@ bool epptok_i_child_hung_up(const epptok_i_child *child);
 /* Takes note of its end without waiting; true once it is gone. Waits for no other process. */
 bool epptok_i_child_reap(epptok_i_child *child);
 /* "runtime process 123 was killed by signal 9" */
-void epptok_i_child_describe(const epptok_i_child *child, char *text, size_t capacity);
+void epptok_i_child_describe(epptok_i_child *child, char *text, size_t capacity);
 /* Does not wait for its end. */
 void epptok_i_child_kill(epptok_i_child *child);
 /* Closes control, waits a bounded time for its end, then kills it. */
 void epptok_i_child_end(epptok_i_child *child);
+/* After epptok_i_child_end(). */
+void epptok_i_child_free(epptok_i_child *child);
 
 #endif

@@ -7,11 +7,16 @@ import { type Abandonment, blockOn } from './block-on.ts';
 import { Latch, STATES } from './latch.ts';
 import type { FromRuntime, ToRuntime } from './messages.ts';
 
+/** Its event loop beats from the first moment on, but the messages that bring the models are large. */
+const SILENCE_AT_START_MS = 5_000;
+
 /** What a runtime thread is given when it starts. `settings` is the business of the one who assembles it. */
 export interface RuntimeSeed<Settings> {
   readonly settings: Settings;
   readonly latch: SharedArrayBuffer;
   readonly port: MessagePort;
+  /** Runtimes that were lost before this one. */
+  readonly restarts: number;
 }
 
 /**
@@ -24,14 +29,16 @@ export class SecondaryRuntime<Settings> {
   readonly #latch = new Latch();
   readonly #worker: Worker;
   readonly #port: MessagePort;
+  readonly #restarts: number;
   #lastId = 0;
   #lost = false;
 
-  constructor(file: URL, settings: Settings) {
+  constructor(file: URL, settings: Settings, restarts = 0) {
     this.#file = file;
     this.#settings = settings;
+    this.#restarts = restarts;
     const { port1, port2 } = new MessageChannel();
-    const seed: RuntimeSeed<Settings> = { settings, latch: this.#latch.memory, port: port2 };
+    const seed: RuntimeSeed<Settings> = { settings, latch: this.#latch.memory, port: port2, restarts };
     this.#worker = new Worker(file, { workerData: seed, transferList: [port2], execArgv: [] });
     this.#port = port1;
     // The host process may end while the runtime idles, and a lost runtime must not take it down.
@@ -44,6 +51,8 @@ export class SecondaryRuntime<Settings> {
 
   /** Waits until the runtime has its models warm. */
   waitUntilReady(deadline: Deadline): Outcome<void> {
+    let heartbeat = this.#latch.heartbeat;
+    let silence = 0;
     for (;;) {
       const seen = this.#latch.signals;
       const { state } = this.#latch;
@@ -52,7 +61,13 @@ export class SecondaryRuntime<Settings> {
       if (state === STATES.closed) return fail('SHUTTING_DOWN', 'the tokenizer was closed');
       const left = timeLeft(deadline);
       if (left === 0) return fail('TIMEOUT', 'the models were not warm before the deadline');
-      this.#latch.sleep(seen, Math.min(left, 100));
+      const slice = Math.min(left, 100);
+      this.#latch.sleep(seen, slice);
+      // This thread, which waits, gets no 'error' event of one that dies while it starts.
+      silence = this.#latch.heartbeat === heartbeat ? silence + slice : 0;
+      heartbeat = this.#latch.heartbeat;
+      if (silence > SILENCE_AT_START_MS)
+        return fail('INIT_FAILED', 'the runtime thread died while it started');
     }
   }
 
@@ -64,7 +79,7 @@ export class SecondaryRuntime<Settings> {
   replace(): SecondaryRuntime<Settings> {
     void this.#worker.terminate();
     this.#port.close();
-    return new SecondaryRuntime(this.#file, this.#settings);
+    return new SecondaryRuntime(this.#file, this.#settings, this.#restarts + 1);
   }
 
   call(request: Request, deadline: Deadline, abandonment?: Abandonment): Response {
@@ -85,10 +100,13 @@ export class SecondaryRuntime<Settings> {
     this.#port.postMessage({ type: 'serve-host', host, startServices } satisfies ToRuntime);
   }
 
-  /** Asks the runtime to close and waits until it has, at most until `deadline`; then its thread is ended. */
+  /**
+   * Asks the runtime to close and waits until it has, at most until `deadline`; then its thread is ended. One that is still
+   * starting, or has failed to, would not listen and has no call in hand: it is ended at once.
+   */
   close(deadline: Deadline): void {
     this.#port.postMessage({ type: 'close' } satisfies ToRuntime);
-    while (!this.#lost && this.#latch.state !== STATES.closed && timeLeft(deadline) > 0) {
+    while (!this.#lost && this.#latch.state === STATES.ready && timeLeft(deadline) > 0) {
       this.#latch.sleep(this.#latch.signals, Math.min(timeLeft(deadline), 20));
     }
     void this.#worker.terminate();
@@ -102,8 +120,9 @@ export class SecondaryRuntime<Settings> {
       return failure('UNAVAILABLE', 'the runtime thread has died; the next call starts another');
     }
     // Nobody waits any more: what is still queued leaves the queue. Harmless when the reply is on its way.
-    if (response.status === 'TIMEOUT' || response.status === 'CANCELLED') {
-      this.#port.postMessage({ type: 'abandon', id } satisfies ToRuntime);
+    const { status } = response;
+    if (status === 'TIMEOUT' || status === 'CANCELLED') {
+      this.#port.postMessage({ type: 'abandon', id, status } satisfies ToRuntime);
     }
     return response;
   }

@@ -38,7 +38,7 @@ describe('epptok encode prints', () => {
     const args = ['encode', '--model', `qwen=${MODEL}`, '--json', '--prompt'];
     const ended = await epptok(args, { input: CHAT });
     assert.equal(ended.code, 0, ended.stderr);
-    const { timings, ...rest } = JSON.parse(ended.stdout) as Record<string, unknown>;
+    const { timings, receivedAt, elapsed, ...rest } = JSON.parse(ended.stdout) as Record<string, unknown>;
     assert.deepEqual(rest, {
       ids: CHAT_IDS,
       sequences: [CHAT_IDS],
@@ -50,6 +50,8 @@ describe('epptok encode prints', () => {
     const stages = timings as Record<string, number>;
     assert.deepEqual(Object.keys(stages), ['queue', 'parse', 'template', 'encode', 'total']);
     assert.ok(stages.total! > 0 && stages.total! >= stages.encode!);
+    assert.ok((elapsed as number) >= stages.total!);
+    assert.ok(Math.abs((receivedAt as number) - Date.now()) < 60_000);
   });
 
   it('the ids of a template of the request with --allow-chat-template alone', async () => {

@@ -158,4 +158,32 @@ describe('the dispatcher', () => {
     assert.ok(timings.queue >= 15_000, `${timings.queue} µs`);
     assert.equal(timings.total, timings.queue + 10);
   });
+
+  it('tells its observer of every answer, with the time that a call given up has taken', async () => {
+    const told: Response[] = [];
+    const discarded: Response[] = [];
+    const workers = new HandWorkers(1);
+    const observer = {
+      record: (_: Request, response: Response) => void told.push(response),
+      recordDiscarded: (response: Response) => void discarded.push(response),
+    };
+    const dispatcher = new Dispatcher(workers, { maxQueueCalls: 1, maxQueueBytes: 100 }, observer);
+    const running = dispatcher.submit(request(1), deadlineIn(40));
+    const queued = dispatcher.submit(request(1), deadlineIn(20));
+    const refused = dispatcher.submit(request(1), deadlineIn(1000));
+    const responses = await Promise.all([refused.response, queued.response, running.response]);
+    assert.deepEqual(told, responses);
+    assert.deepEqual(
+      told.map(({ status }) => status),
+      ['BACKPRESSURE', 'TIMEOUT', 'TIMEOUT'],
+    );
+    const [atOnce, inQueue, inWork] = told.map(({ timings }) => timings);
+    assert.equal(atOnce!.total, 0);
+    assert.ok(inQueue!.queue >= 15_000 && inQueue!.total === inQueue!.queue, `${inQueue!.queue} µs`);
+    assert.ok(inWork!.queue < 15_000 && inWork!.total >= 35_000, `${inWork!.queue}, ${inWork!.total} µs`);
+    workers.started[0]!.answer(answer(1));
+    await sleep(1);
+    assert.deepEqual(discarded, [answer(1)]);
+    assert.equal(told.length, 3);
+  });
 });

@@ -376,7 +376,7 @@ describe('detokenize', () => {
   test('refuses an id outside the vocabulary, and a model that is not loaded', () => {
     const outside = text([0, 10]);
     assert.equal(outside.status, 'INVALID_ARGUMENT');
-    assert.equal(outside.message, 'ids[1] is 10, and ids go from 0 to 9');
+    assert.equal(outside.message, 'ids[1] is none: ids go from 0 to 9');
     assert.equal(text([0], 0, 'gpt').status, 'UNKNOWN_MODEL');
   });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { AsyncTokenizer, EpptokError, type TokenizeOptions } from 'epptok';
+import { freshText } from '../fresh-text.ts';
 import { modelDirectory } from '../models.ts';
 
 const qwen3 = `qwen3=${modelDirectory('qwen3')}`;
@@ -112,13 +113,13 @@ describe('AsyncTokenizer refuses, with a code and a message that names the culpr
   }
 
   it('a call whose deadline passes', async () => {
-    const error = await refusal({ kind: 'text', body: 'slow words '.repeat(200_000), timeoutMs: 20 });
+    const error = await refusal({ kind: 'text', body: freshText(4_000_000), timeoutMs: 20 });
     assert.equal(error.code, 'TIMEOUT');
   });
 
   it('a call whose signal is aborted', async () => {
     const signal = AbortSignal.timeout(20);
-    const error = await refusal({ kind: 'text', body: 'slow words '.repeat(200_000), signal });
+    const error = await refusal({ kind: 'text', body: freshText(4_000_000), signal });
     assert.equal(error.code, 'CANCELLED');
   });
 });
@@ -174,6 +175,9 @@ describe('AsyncTokenizer', () => {
   });
 
   it('reports what it has served, as Prometheus text', async () => {
-    assert.match(await tokenizer.stats(), /epptok_calls_total\{kind="chat",status="OK"\} [1-9]/);
+    assert.match(
+      await tokenizer.stats(),
+      /epptok_calls_total\{kind="chat",status="OK",provenance="tokenized",model="\w+"\} [1-9]/,
+    );
   });
 });

@@ -88,6 +88,9 @@ describe('nativeHandle', () => {
   it('counts what it serves', () => {
     pluginTokenize(tokenizer.nativeHandle, 'another thread', 'embedding', '{"input":"Hello"}');
     pluginTokenize(tokenizer.nativeHandle, 'this thread', 'embedding', '{"input":"Hello"}');
-    assert.match(tokenizer.stats(), /epptok_calls_total\{kind="embedding",status="OK"\} 2/);
+    assert.match(
+      tokenizer.stats(),
+      /epptok_calls_total\{kind="embedding",status="OK",provenance="tokenized",model="\w+"\} 2/,
+    );
   });
 });

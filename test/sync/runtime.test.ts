@@ -86,4 +86,21 @@ describe('a runtime that starts', () => {
     assert.equal(failed.ok || failed.fault.status, 'TIMEOUT');
     assert.ok(now() - before < 300);
   });
+
+  it('is not waited for when it is closed meanwhile', () => {
+    start({ silent: true });
+    const before = now();
+    runtime.close(deadlineIn(5000));
+    assert.ok(now() - before < 300);
+  });
+
+  it('is found out when it dies, long before the deadline', () => {
+    const before = now();
+    const failed = start({ die: true }).waitUntilReady(deadlineIn(60_000));
+    assert.deepEqual(failed, {
+      ok: false,
+      fault: { status: 'INIT_FAILED', message: 'the runtime thread died while it started' },
+    });
+    assert.ok(now() - before < 20_000);
+  });
 });

@@ -47,6 +47,7 @@ port.on('message', (message) => {
   }
 });
 
+if (settings.die) process.exit(0);
 if (settings.fail) {
   port.postMessage({ type: 'failed', fault: { status: 'INIT_FAILED', message: 'as scripted' } });
   enter(2);

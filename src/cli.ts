@@ -23,10 +23,10 @@ interface ModelArguments {
   readonly transformers: '4' | '5';
   readonly contextLength?: number;
   readonly threads: number;
-  readonly allowChatTemplate?: true;
 }
 
 interface ServeArguments extends ModelArguments {
+  readonly allowChatTemplate?: true;
   readonly socket: string;
   readonly socketGroup?: string;
   readonly maxQueueCalls: number;
@@ -37,6 +37,7 @@ interface ServeArguments extends ModelArguments {
 }
 
 interface EncodeArguments extends ModelArguments {
+  readonly allowChatTemplate?: true;
   readonly kind: Kind;
   readonly json?: true;
   readonly prompt?: true;
@@ -59,12 +60,19 @@ Examples:
   echo '{"messages":[{"role":"user","content":"Hi"}]}' | epptok encode --model /models/qwen3 --json`,
   );
 
+/** Of the commands that take requests. */
+const ALLOW_CHAT_TEMPLATE = [
+  '--allow-chat-template',
+  'take a chat_template from requests; otherwise they are refused',
+] as const;
+
 withModelOptions(program.command('serve'))
   .description('Serve token ids to libepptok on a unix socket until SIGTERM or SIGINT.')
   .requiredOption(
     '--socket <path>',
     'where to listen; the last directory of it is made with mode 0700, the socket with 0600',
   )
+  .option(...ALLOW_CHAT_TEMPLATE)
   .option('--socket-group <group>', 'let this group in: directory 0750, socket 0660')
   .option('--max-queue-calls <n>', 'calls that may wait before BACKPRESSURE', wholeNumber, 1024)
   .option('--max-queue-bytes <n>', 'bytes that may wait before BACKPRESSURE', wholeNumber, 256 * 1024 * 1024)
@@ -93,6 +101,7 @@ withModelOptions(program.command('encode'))
       .choices(KINDS)
       .default('auto'),
   )
+  .option(...ALLOW_CHAT_TEMPLATE)
   .option('--json', 'print one JSON object: ids, sequences, provenance, model, times in microseconds')
   .option('--prompt', 'with --json: the rendered prompt too')
   .action(encode);
@@ -119,8 +128,7 @@ function withModelOptions(command: Command): Command {
       new Option('--transformers <major>', 'version that the engine runs on: 5 ignores add_bos_token')
         .choices(['4', '5'])
         .default('4'),
-    )
-    .option('--allow-chat-template', 'take a chat_template from requests; otherwise they are refused');
+    );
 }
 
 const major = (transformers: '4' | '5') => (transformers === '5' ? 5 : 4);

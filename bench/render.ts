@@ -2,87 +2,26 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 import { Template as PeerTemplate } from '@huggingface/jinja';
+import { parseBody } from '../src/preprocess/body.ts';
 import { compileTemplate } from '../src/preprocess/jinja/template.ts';
 import { parseJson } from '../src/preprocess/json/parse.ts';
 import type { JsonValue } from '../src/preprocess/json/value.ts';
+import { FIVE_TURNS, MANY_TURNS, ONE_TURN, TOOL } from './render/conversations.ts';
+import { batchOf, compare, QUICK, THOROUGH } from './render/rounds.ts';
+import { measureRequests } from './render/whole-requests.ts';
 
 /**
- * Warm renders of the chat templates of the development dependencies, ours against @huggingface/jinja in one run, and our
- * JSON reader against JSON.parse. Prints a table and writes bench/results/render.json.
+ * Warm renders of the chat templates of the development dependencies, ours against @huggingface/jinja in one run, our JSON
+ * reader against JSON.parse, and whole requests from bytes to ids with the share of each stage. Prints tables and writes bench/results/render.json.
  *
  *   node --import tsx bench/render.ts [--quick]
  */
 const { values: options } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
-const ROUNDS = options.quick ? 7 : 21;
-const ROUND_MS = options.quick ? 6 : 40;
-const WARM_MS = options.quick ? 60 : 300;
+const rounds = options.quick ? QUICK : THOROUGH;
 const BAR = 15;
+const CONVERSATIONS = [ONE_TURN, FIVE_TURNS, MANY_TURNS];
 
 const require = createRequire(import.meta.url);
-const TOOL = {
-  type: 'function',
-  function: {
-    name: 'get_weather',
-    description: 'Weather of a city',
-    parameters: {
-      type: 'object',
-      properties: {
-        city: { type: 'string', description: 'Name of the city' },
-        unit: { type: 'string', enum: ['celsius', 'fahrenheit'] },
-        days: { type: 'integer', default: 3 },
-      },
-      required: ['city'],
-    },
-  },
-};
-
-function conversation(turns: number, characters: number): object[] {
-  const text = 'The quick brown fox — jumps over the lazy dog, and says "hello".\n'.repeat(64);
-  const size = Math.floor(characters / turns);
-  return Array.from({ length: turns }, (_, turn) => ({
-    role: turn % 2 === 0 ? 'user' : 'assistant',
-    content: `${turn}: ${text.repeat(Math.ceil(size / text.length)).slice(0, size)}`,
-  }));
-}
-
-const CONVERSATIONS = [
-  { name: '1 turn', messages: conversation(1, 60) },
-  { name: '5 turns', messages: conversation(5, 1000) },
-  { name: '200 turns, 160 kB', messages: conversation(200, 160_000) },
-];
-
-/** CPU time of the process in microseconds: on a machine that others use too, the time by the clock is mostly theirs. */
-function cpuTime(): number {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-}
-
-/** Calls of `run` that fill about a round, after it has run warm. */
-function batchOf(run: () => void): number {
-  const started = cpuTime();
-  let calls = 0;
-  while (cpuTime() - started < WARM_MS * 1000 || calls < 3) {
-    run();
-    calls++;
-  }
-  return Math.max(1, Math.round((calls * ROUND_MS) / WARM_MS));
-}
-
-/** Median CPU microseconds of one call of each; the two take turns, round by round. */
-function compare(ours: () => void, theirs: () => void): [number, number] {
-  const sides = [ours, theirs].map((run) => ({ run, batch: batchOf(run), times: [] as number[] }));
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const { run, batch, times } of sides) {
-      const start = cpuTime();
-      for (let call = 0; call < batch; call++) run();
-      times.push((cpuTime() - start) / batch);
-    }
-  }
-  const [first, second] = sides.map(
-    ({ times }) => times.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] as number,
-  );
-  return [first as number, second as number];
-}
 
 interface Row {
   readonly template: string;
@@ -150,11 +89,11 @@ const pairs = ['qwen3', 'llama3', 'deepseek_v3', 'gemma3'].flatMap((template) =>
 );
 // All run warm before any is measured: what V8 compiles in the background counts as CPU time too.
 for (const { ours, theirs } of pairs) {
-  batchOf(ours);
-  batchOf(theirs);
+  batchOf(ours, rounds);
+  batchOf(theirs, rounds);
 }
 const rows: Row[] = pairs.map(({ template, conversation, tools, ours, theirs }) => {
-  const [oursUs, peerUs] = compare(ours, theirs);
+  const [oursUs, peerUs] = compare([ours, theirs], rounds) as [number, number];
   return { template, conversation, tools, oursUs, peerUs, ratio: peerUs / oursUs };
 });
 
@@ -168,22 +107,28 @@ interface ParseRow {
 const parseRows: ParseRow[] = [];
 for (const { name, messages } of CONVERSATIONS) {
   for (const [kind, extra] of [
-    ['common', {}],
-    ['with "1.0" and a key "10"', { temperature: 'ONE', logit_bias: { '10': 1, a: 2 } }],
+    ['common', ''],
+    ['a temperature of 1.0 and a bias for "10"', ',"temperature":1.0,"logit_bias":{"10":1,"2":-1}'],
+    ['a maximum of 1.0 in a tool', ',"tools":[{"function":{"name":"f","parameters":{"maximum":1.0}}}]'],
   ] as const) {
-    const text = JSON.stringify({ model: 'm', messages, ...extra }).replace('"ONE"', '1.0');
+    const text = `{"model":"m","messages":${JSON.stringify(messages)}${extra}}`;
     const bytes = Buffer.from(text);
     const [oursUs, nativeUs] = compare(
-      () => {
-        sink += parseJson(bytes).ok ? 1 : 0;
-      },
-      () => {
-        sink += Object.keys(JSON.parse(bytes.toString('utf8')) as object).length;
-      },
-    );
+      [
+        () => {
+          sink += parseBody(bytes).ok ? 1 : 0;
+        },
+        () => {
+          sink += Object.keys(JSON.parse(bytes.toString('utf8')) as object).length;
+        },
+      ],
+      rounds,
+    ) as [number, number];
     parseRows.push({ body: `${name}, ${kind}`, bytes: bytes.length, oursUs, nativeUs });
   }
 }
+
+const requestRows = measureRequests(['qwen3', 'llama3', 'deepseek_v3', 'gemma3'], rounds);
 
 function digits(value: number): string {
   return value.toFixed(value < 10 ? 2 : 1);
@@ -203,8 +148,21 @@ console.table(
   parseRows.map((row) => ({
     body: row.body,
     bytes: row.bytes,
-    'parseJson µs': digits(row.oursUs),
+    'ours µs': digits(row.oursUs),
     'toString and JSON.parse µs': digits(row.nativeUs),
+  })),
+);
+const share = (part: number) => `${Math.round(part * 100)} %`;
+console.table(
+  requestRows.map((row) => ({
+    template: row.template,
+    request: row.body,
+    bytes: row.bytes,
+    tokens: row.tokens,
+    'serve µs': digits(row.totalUs),
+    parse: share(row.parse),
+    render: share(row.render),
+    encode: share(row.encode),
   })),
 );
 const slowest = rows.reduce((a, b) => (a.ratio < b.ratio ? a : b));
@@ -215,6 +173,6 @@ console.log(
 mkdirSync(new URL('results/', import.meta.url), { recursive: true });
 writeFileSync(
   new URL('results/render.json', import.meta.url),
-  `${JSON.stringify({ node: process.version, rounds: ROUNDS, bar: BAR, met, rows, parse: parseRows, sink }, null, 2)}\n`,
+  `${JSON.stringify({ node: process.version, rounds: rounds.rounds, bar: BAR, met, rows, parse: parseRows, requests: requestRows, sink }, null, 2)}\n`,
 );
 if (!met) process.exitCode = 1;

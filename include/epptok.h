@@ -149,6 +149,8 @@ typedef enum epptok_transport {
 
 /* Accept a socket that belongs to another user. Without it such a socket is refused. */
 #define EPPTOK_OPEN_ALLOW_OTHER_USER 1u
+/* Private child: take a chat_template from requests. Without it such requests are EPPTOK_UNSUPPORTED. */
+#define EPPTOK_OPEN_ALLOW_CHAT_TEMPLATE 2u
 
 /* Start from EPPTOK_OPTIONS_INIT. New fields come at the end; struct_size tells the library which ones you know. */
 struct epptok_options {

@@ -243,7 +243,7 @@ static void what_is_wrong_with_options_is_named(void)
     CHECK_STATUS(epptok_open(&options, &opened, message, sizeof message), EPPTOK_ABI_MISMATCH);
     CHECK_NAMES(message, "abi_version");
     options.abi_version = EPPTOK_ABI_VERSION;
-    options.flags = 2;
+    options.flags = 4;
     CHECK_STATUS(epptok_open(&options, &opened, message, sizeof message), EPPTOK_INVALID_ARGUMENT);
     CHECK_NAMES(message, "options.flags");
     options.flags = 0;

@@ -107,6 +107,26 @@ static void a_prompt_of_10_mb_is_served(void)
     free(text);
 }
 
+static void a_template_of_a_request_needs_the_permission(const char *named)
+{
+    static const char body[] = "{\"messages\":[{\"role\":\"user\",\"content\":\"Hello world\"}],"
+                               "\"chat_template\":\"{{ messages[0].content }}\"}";
+    static const uint32_t expected[] = {9707, 1879};
+    check_refused(EPPTOK_KIND_CHAT, body, EPPTOK_UNSUPPORTED, "chat_template");
+    epptok_options options = EPPTOK_OPTIONS_INIT;
+    options.model = named;
+    options.threads = 1;
+    options.flags = EPPTOK_OPEN_ALLOW_CHAT_TEMPLATE;
+    epptok *without = handle;
+    char message[512];
+    if (epptok_open(&options, &handle, message, sizeof message) != EPPTOK_OK) {
+        FAIL_AT("%s", message);
+    }
+    check_ids(EPPTOK_KIND_CHAT, body, expected, 2);
+    CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
+    handle = without;
+}
+
 /* ---- models that cannot be opened ---- */
 
 static void check_cannot_open(const char *directory, const char *culprit)
@@ -231,6 +251,7 @@ int main(void)
     RUN(malformed_bodies_are_refused_by_name);
     RUN(null_arguments_are_refused);
     RUN(a_prompt_of_10_mb_is_served);
+    a_template_of_a_request_needs_the_permission(named);
     RUN(a_killed_child_costs_its_calls_and_no_others);
     RUN(a_model_that_is_missing_half_there_or_broken_is_named);
     CHECK_STATUS(epptok_close(handle), EPPTOK_OK);

@@ -26,6 +26,7 @@ interface ModelArguments {
 }
 
 interface ServeArguments extends ModelArguments {
+  readonly allowChatTemplate?: true;
   readonly socket: string;
   readonly socketGroup?: string;
   readonly maxQueueCalls: number;
@@ -36,6 +37,7 @@ interface ServeArguments extends ModelArguments {
 }
 
 interface EncodeArguments extends ModelArguments {
+  readonly allowChatTemplate?: true;
   readonly kind: Kind;
   readonly json?: true;
   readonly prompt?: true;
@@ -58,12 +60,19 @@ Examples:
   echo '{"messages":[{"role":"user","content":"Hi"}]}' | epptok encode --model /models/qwen3 --json`,
   );
 
+/** Of the commands that take requests. */
+const ALLOW_CHAT_TEMPLATE = [
+  '--allow-chat-template',
+  'take a chat_template from requests; otherwise they are refused',
+] as const;
+
 withModelOptions(program.command('serve'))
   .description('Serve token ids to libepptok on a unix socket until SIGTERM or SIGINT.')
   .requiredOption(
     '--socket <path>',
     'where to listen; the last directory of it is made with mode 0700, the socket with 0600',
   )
+  .option(...ALLOW_CHAT_TEMPLATE)
   .option('--socket-group <group>', 'let this group in: directory 0750, socket 0660')
   .option('--max-queue-calls <n>', 'calls that may wait before BACKPRESSURE', wholeNumber, 1024)
   .option('--max-queue-bytes <n>', 'bytes that may wait before BACKPRESSURE', wholeNumber, 256 * 1024 * 1024)
@@ -92,6 +101,7 @@ withModelOptions(program.command('encode'))
       .choices(KINDS)
       .default('auto'),
   )
+  .option(...ALLOW_CHAT_TEMPLATE)
   .option('--json', 'print one JSON object: ids, sequences, provenance, model, times in microseconds')
   .option('--prompt', 'with --json: the rendered prompt too')
   .action(encode);
@@ -130,6 +140,7 @@ async function serve(options: ServeArguments): Promise<void> {
   const models = modelSpecs(options.model, {
     engine,
     transformers,
+    allowChatTemplate: options.allowChatTemplate ?? false,
     ...(contextLength ? { contextLength } : {}),
   });
   if (!models.ok) die({ ...models.fault, message: `--model: ${models.fault.message}` });
@@ -184,6 +195,7 @@ async function encode(file: string | undefined, options: EncodeArguments): Promi
       threads: options.threads || 1,
       engine,
       transformers: major(options.transformers),
+      allowChatTemplate: options.allowChatTemplate ?? false,
       ...(contextLength ? { contextLength } : {}),
     });
     const result = await tokenizer.tokenize({ kind, body, prompt: options.prompt ?? false });

@@ -28,7 +28,8 @@ export interface TokenizerOptions {
   engine?: 'vllm' | 'dynamo';
   /**
    * Major version of `transformers` that the engine runs on, where its versions differ: 5 ignores add_bos_token and
-   * add_eos_token beside a tokenizer.json, and so gives DeepSeek V3 no BOS. Default 4.
+   * add_eos_token beside a tokenizer.json, and so gives DeepSeek V3 no BOS; and it gives templates a message's reasoning as
+   * `thinking` too, and no nulls (as of 5.24). Default 4.
    */
   transformers?: 4 | 5;
   /**
@@ -36,6 +37,11 @@ export interface TokenizerOptions {
    * its Unicode version is the tokenizer's; for comparison.
    */
   encoder?: 'compiled' | 'library';
+  /**
+   * Take a `chat_template` from requests, as vLLM does with --trust-request-chat-template. It costs its compilation, and runs
+   * in a sandbox of bounded work and memory. Default false: such requests are UNSUPPORTED.
+   */
+  allowChatTemplate?: boolean;
   /**
    * Event-loop stalls of at least so many ms are logged on standard error, with what the loop was at; 0: none. Of the loop
    * that drives the workers: for AsyncTokenizer the caller's own. Default: the environment variable EPPTOK_STALL_TRACE_MS.
@@ -93,6 +99,7 @@ const TOKENIZER_KEYS = [
   'engine',
   'transformers',
   'encoder',
+  'allowChatTemplate',
   'stallTraceMs',
   'onRequest',
 ];
@@ -104,15 +111,18 @@ export function tokenizerSettings(options: TokenizerOptions): Settings {
   requireKnownKeys('option', options, TOKENIZER_KEYS);
   const given = { ...DEFAULTS, ...withoutUndefined(options) };
   const { engine = 'vllm', transformers = 4, encoder = 'compiled', contextLength } = options;
+  const { allowChatTemplate = false } = options;
   if (engine !== 'vllm' && engine !== 'dynamo') refuse(`option engine must be 'vllm' or 'dynamo'`);
   if (encoder !== 'compiled' && encoder !== 'library')
     refuse(`option encoder must be 'compiled' or 'library'`);
   if (transformers !== 4 && transformers !== 5) refuse('option transformers must be 4 or 5');
+  if (typeof allowChatTemplate !== 'boolean') refuse('option allowChatTemplate must be a boolean');
   if (contextLength !== undefined) requireInteger('option contextLength', contextLength, 1);
   const models = modelSpecs(modelArguments(options.model), {
     engine,
     transformers,
     encoder,
+    allowChatTemplate,
     ...(contextLength === undefined ? {} : { contextLength }),
   });
   if (!models.ok) return refuse(`option model: ${models.fault.message}`);

@@ -1,4 +1,5 @@
 import { type ChatTemplates, renderChat } from '../preprocess/prompt.ts';
+import { RequestTemplates } from '../preprocess/request-templates.ts';
 import { openTemplate } from '../preprocess/template.ts';
 import { type Outcome, succeed } from '../protocol/status.ts';
 import type { Encoder } from '../tokenizer/encoder.ts';
@@ -27,6 +28,8 @@ export interface ModelSpec {
   readonly contextLength?: number | undefined;
   /** The major version of `transformers` that the engine runs on; 4 unless set. */
   readonly transformers?: TransformersMajor | undefined;
+  /** Whether requests may bring a template of their own; not unless set. */
+  readonly allowChatTemplate?: boolean | undefined;
   /** `compiled` unless set. */
   readonly encoder?: EncoderName | undefined;
 }
@@ -39,6 +42,8 @@ export interface PreparedModel {
   readonly encoder: PreparedEncoder;
   readonly chatTemplates: Readonly<Record<string, string>>;
   readonly variables: NamedTokens;
+  readonly transformers: TransformersMajor;
+  readonly allowChatTemplate: boolean;
 }
 
 /** A model as one worker uses it. */
@@ -57,7 +62,8 @@ export function prepareModel(spec: ModelSpec): Outcome<PreparedModel> {
   const read = readModelDirectory(spec.directory);
   if (!read.ok) return read;
   const { tokenizerConfig, modelConfig, chatTemplates } = read.value;
-  const settings = { tokenizerConfig, modelConfig, transformers: spec.transformers ?? 4 };
+  const transformers = spec.transformers ?? 4;
+  const settings = { tokenizerConfig, modelConfig, transformers };
   const overrides = overridesOf(read.value.tokenizer, settings);
   const around = specialTokensAround({ ...read.value.tokenizer, ...overrides }, settings);
   if (!around.ok) return around;
@@ -70,6 +76,8 @@ export function prepareModel(spec: ModelSpec): Outcome<PreparedModel> {
     encoder: encoder.value,
     chatTemplates,
     variables: namedTokens(settings),
+    transformers,
+    allowChatTemplate: spec.allowChatTemplate ?? false,
   });
 }
 
@@ -87,7 +95,13 @@ export function openModel(prepared: PreparedModel): Outcome<Model> {
   return succeed({
     name: prepared.name,
     encoder: encoder.value,
-    templates: { model: prepared.name, byName, variables: prepared.variables },
+    templates: {
+      model: prepared.name,
+      byName,
+      variables: prepared.variables,
+      ofRequests: prepared.allowChatTemplate ? new RequestTemplates() : undefined,
+      transformers: prepared.transformers,
+    },
     contextLength: prepared.contextLength,
     engine: prepared.engine,
   });
@@ -116,7 +130,8 @@ export function warmUp(model: Model): void {
       kwargs: {},
       addGenerationPrompt: true,
       continueFinalMessage: false,
+      chatTemplate: undefined,
     });
-    model.encoder.encode(rendered.ok ? rendered.value : [`${turn} ${messages[0]?.content}`], true);
+    model.encoder.encode(rendered.ok ? rendered.value.pieces : [`${turn} ${messages[0]?.content}`], true);
   }
 }

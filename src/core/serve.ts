@@ -63,6 +63,7 @@ interface Answer {
   readonly sequences: readonly Uint32Array[];
   readonly provenance: Provenance;
   readonly prompt: string | undefined;
+  readonly warnings?: readonly string[];
 }
 
 function tokenize(request: TokenizeRequest, models: Models, clock: Clock): Response {
@@ -117,24 +118,32 @@ function answerOf(parsed: ParsedRequest, flags: number, model: Model, clock: Clo
   }
   const prompts = clock.time('template', () => promptsOf(source, model));
   if (!prompts.ok) return prompts;
-  const prompt = wantsPrompt ? prompts.value[0]?.join('') : undefined;
+  const { pieces: ofPrompts, warnings } = prompts.value;
+  const prompt = wantsPrompt ? ofPrompts[0]?.join('') : undefined;
   if (precomputed !== undefined)
     return succeed({ sequences: [precomputed], provenance: 'precomputed', prompt });
   const special = addsSpecialTokens(parsed, flags, model);
   const sequences = clock.time('encode', () =>
-    prompts.value.map((pieces) => model.encoder.encode(pieces, special)),
+    ofPrompts.map((pieces) => model.encoder.encode(pieces, special)),
   );
-  return succeed({ sequences, provenance: 'tokenized', prompt });
+  return succeed({ sequences, provenance: 'tokenized', prompt, warnings });
+}
+
+interface Prompts {
+  /** Of each prompt. */
+  readonly pieces: readonly (readonly string[])[];
+  readonly warnings: readonly string[];
 }
 
 /** Prompts in pieces, without NUL: engines drop it, and it inflates counts. */
-function promptsOf(
-  source: Exclude<Source, { from: 'ids' }>,
-  model: Model,
-): Outcome<readonly (readonly string[])[]> {
-  if (source.from === 'texts') return succeed(source.texts.map((text) => [withoutNul(text)]));
+function promptsOf(source: Exclude<Source, { from: 'ids' }>, model: Model): Outcome<Prompts> {
+  if (source.from === 'texts') {
+    return succeed({ pieces: source.texts.map((text) => [withoutNul(text)]), warnings: [] });
+  }
   const rendered = renderChat(model.templates, source.chat);
-  return rendered.ok ? succeed([rendered.value.map(withoutNul)]) : rendered;
+  if (!rendered.ok) return rendered;
+  const { pieces, warnings } = rendered.value;
+  return succeed({ pieces: [pieces.map(withoutNul)], warnings });
 }
 
 function withoutNul(text: string): string {
@@ -163,6 +172,7 @@ function refuseLength(sequences: readonly Uint32Array[], model: Model): Fault | 
 
 function success(answer: Answer, parsed: ParsedRequest, flags: number, model: Model): Response {
   const { sequences, provenance, prompt } = answer;
+  const warnings = [...parsed.warnings, ...(answer.warnings ?? [])];
   const annotations: Record<string, unknown> = {};
   if (parsed.annotations.includes('formatted_prompt') && prompt !== undefined)
     annotations.formatted_prompt = prompt;
@@ -178,7 +188,7 @@ function success(answer: Answer, parsed: ParsedRequest, flags: number, model: Mo
     counts: sequences.map((ids) => ids.length),
     ...(flags & FLAGS.wantPrompt && prompt !== undefined ? { prompt } : {}),
     ...(Object.keys(annotations).length > 0 ? { annotations: JSON.stringify(annotations) } : {}),
-    ...(parsed.warnings.length > 0 ? { warnings: parsed.warnings } : {}),
+    ...(warnings.length > 0 ? { warnings } : {}),
   };
 }
 

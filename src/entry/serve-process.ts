@@ -16,6 +16,7 @@ const { values } = parseArgs({
     'max-queue-calls': { type: 'string', default: '0' },
     'max-queue-bytes': { type: 'string', default: '0' },
     'context-length': { type: 'string', default: '0' },
+    'allow-chat-template': { type: 'boolean', default: false },
   },
 });
 
@@ -24,6 +25,7 @@ const contextLength = Number(values['context-length']);
 const models = modelSpecs(values.model ?? [], {
   engine: values.engine === 'dynamo' ? 'dynamo' : 'vllm',
   transformers: values.transformers === '5' ? 5 : 4,
+  allowChatTemplate: values['allow-chat-template'],
   ...(contextLength > 0 ? { contextLength } : {}),
 });
 // A runtime that its parent waits for does not refuse to start for the sake of a log.

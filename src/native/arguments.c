@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define KNOWN_OPEN_FLAGS EPPTOK_OPEN_ALLOW_OTHER_USER
+#define KNOWN_OPEN_FLAGS (EPPTOK_OPEN_ALLOW_OTHER_USER | EPPTOK_OPEN_ALLOW_CHAT_TEMPLATE)
 #define KNOWN_REQUEST_FLAGS                                                                                            \
     (EPPTOK_WANT_PROMPT | EPPTOK_ADD_SPECIAL_TOKENS | EPPTOK_NO_SPECIAL_TOKENS | EPPTOK_SKIP_SPECIAL_TOKENS)
 #define DEFAULT_TIMEOUT_MS 30000u

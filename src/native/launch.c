@@ -154,6 +154,9 @@ epptok_status epptok_i_launch_prepare(const epptok_options *options, epptok_i_la
     if (options->engine != NULL) {
         append_option(&arguments, "--engine", options->engine, strlen(options->engine));
     }
+    if ((options->flags & EPPTOK_OPEN_ALLOW_CHAT_TEMPLATE) != 0) {
+        append(&arguments, "--allow-chat-template", strlen("--allow-chat-template"));
+    }
     launch->arguments = arguments.items;
     const char *node = given(options->node_path, "EPPTOK_NODE");
     launch->node = strdup(node == NULL ? "node" : node);

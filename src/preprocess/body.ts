@@ -1,22 +1,29 @@
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
 import { type JsonLimits, parseJson } from './json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue, member } from './json/value.ts';
+import { textOfUtf8 } from './utf8.ts';
 
 /** As the frames; and as deep as serde_json reads, by which the engines' own front doors are bounded. */
-const LIMITS: JsonLimits = { maximumBytes: 64 * 1024 * 1024, maximumDepth: 128 };
-
-// ignoreBOM keeps a byte order mark as the text that it is.
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const LIMITS: JsonLimits = {
+  maximumBytes: 64 * 1024 * 1024,
+  maximumDepth: 128,
+  // What templates print, and what must be told from a float to be a token id. A temperature of 1.0 is neither.
+  exactIn: new Set([
+    'messages',
+    'tools',
+    'documents',
+    'chat_template_kwargs',
+    'chat_template_args',
+    'prompt',
+    'input',
+    'nvext',
+  ]),
+};
 
 /** Text of a body; INVALID_REQUEST if it is not UTF-8. */
 export function decodeText(bytes: Uint8Array): Outcome<string> {
-  try {
-    // TextDecoder takes no view of shared memory.
-    const own = bytes.buffer instanceof SharedArrayBuffer ? bytes.slice() : bytes;
-    return succeed(strictUtf8.decode(own));
-  } catch {
-    return fail('INVALID_REQUEST', 'the body is not valid UTF-8');
-  }
+  const text = textOfUtf8(bytes);
+  return text === undefined ? fail('INVALID_REQUEST', 'the body is not valid UTF-8') : succeed(text);
 }
 
 /** The JSON object that a body holds. Lone surrogate escapes are refused: no UTF-8 text, and so no engine, can hold one. */

@@ -12,10 +12,16 @@ export interface ChatRequest {
   readonly kwargs: Readonly<Record<string, JsonValue>>;
   readonly addGenerationPrompt: boolean;
   readonly continueFinalMessage: boolean;
+  /** A template, or the name of one of the model's, that the request wants instead of the model's choice. */
+  readonly chatTemplate: string | undefined;
 }
 
-/** Names of chat_template_kwargs that would replace arguments of the call rather than variables of the template. */
-const RESERVED = ['messages', 'conversation', 'tools', 'chat_template', 'tokenize', 'self'];
+/** Names of chat_template_kwargs that are arguments of apply_chat_template and no variables of a template. */
+const RESERVED = [
+  ...['messages', 'conversation', 'tools', 'chat_template', 'tokenize', 'self'],
+  ...['padding', 'truncation', 'max_length', 'return_tensors', 'return_dict'],
+  ...['return_assistant_tokens_mask', 'tokenizer_kwargs', 'sanitize_control_tokens'],
+];
 
 export function readChat(body: JsonObject): Outcome<ChatRequest> {
   const messages = readObjects(body, 'messages');
@@ -29,7 +35,7 @@ export function readChat(body: JsonObject): Outcome<ChatRequest> {
   }
   const tools = readTools(body);
   if (!tools.ok) return tools;
-  const documents = readObjects(body, 'documents');
+  const documents = readDocuments(body);
   if (!documents.ok) return documents;
   const kwargs = readKwargs(body);
   if (!kwargs.ok) return kwargs;
@@ -47,6 +53,10 @@ export function readChat(body: JsonObject): Outcome<ChatRequest> {
   if (toolChoice !== undefined && typeof toolChoice !== 'string' && !isJsonObject(toolChoice)) {
     return fail('INVALID_REQUEST', 'tool_choice must be a string or an object');
   }
+  const chatTemplate = field(body, 'chat_template');
+  if (chatTemplate !== undefined && typeof chatTemplate !== 'string') {
+    return fail('INVALID_REQUEST', 'chat_template must be a string');
+  }
   return succeed({
     messages: messages.value,
     tools: tools.value,
@@ -54,6 +64,8 @@ export function readChat(body: JsonObject): Outcome<ChatRequest> {
     kwargs: kwargs.value,
     addGenerationPrompt: addGenerationPrompt.value,
     continueFinalMessage: continueFinalMessage.value,
+    // An empty one is none, as in vLLM.
+    chatTemplate: chatTemplate || undefined,
   });
 }
 
@@ -64,6 +76,17 @@ function readObjects(body: JsonObject, name: string): Outcome<readonly JsonObjec
   const wrong = value.findIndex((item) => !isJsonObject(item));
   if (wrong !== -1) return fail('INVALID_REQUEST', `${name}[${wrong}] must be an object`);
   return succeed(value as readonly JsonObject[]);
+}
+
+/** Documents are objects of strings: vLLM refuses all others. */
+function readDocuments(body: JsonObject): Outcome<readonly JsonObject[] | undefined> {
+  const documents = readObjects(body, 'documents');
+  if (!documents.ok || documents.value === undefined) return documents;
+  for (const [index, document] of documents.value.entries()) {
+    const wrong = members(document).find(([, value]) => typeof value !== 'string');
+    if (wrong !== undefined) return fail('INVALID_REQUEST', `documents[${index}] must hold strings only`);
+  }
+  return documents;
 }
 
 /**
@@ -114,7 +137,7 @@ function membersExcept(object: JsonObject, names: readonly string[]): [string, J
 
 /** vLLM's name and Dynamo's for the same thing. */
 function readKwargs(body: JsonObject): Outcome<Record<string, JsonValue>> {
-  const kwargs: Record<string, JsonValue> = {};
+  const kwargs = new Map<string, JsonValue>();
   for (const name of ['chat_template_args', 'chat_template_kwargs']) {
     const value = field(body, name);
     if (value === undefined) continue;
@@ -122,14 +145,20 @@ function readKwargs(body: JsonObject): Outcome<Record<string, JsonValue>> {
     const reserved = RESERVED.find((key) => member(value, key) !== undefined);
     if (reserved !== undefined)
       return fail('INVALID_REQUEST', `${name}.${reserved} is not a variable of the template`);
-    Object.assign(kwargs, Object.fromEntries(members(value)));
+    const documents = readObjects(value, 'documents');
+    if (!documents.ok) return fail(documents.fault.status, `${name}.${documents.fault.message}`);
+    for (const [key, item] of members(value)) kwargs.set(key, item);
   }
+  // The request's own field decides, and never as a variable.
+  kwargs.delete('continue_final_message');
   const effort = field(body, 'reasoning_effort');
   if (effort !== undefined) {
     if (typeof effort !== 'string') return fail('INVALID_REQUEST', 'reasoning_effort must be a string');
-    kwargs.reasoning_effort = effort;
+    kwargs.set('reasoning_effort', effort);
+    // vLLM turns thinking on or off by it, unless told otherwise.
+    if (!kwargs.has('enable_thinking')) kwargs.set('enable_thinking', effort !== 'none');
   }
-  return succeed(kwargs);
+  return succeed(Object.fromEntries(kwargs));
 }
 
 function readFlag(body: JsonObject, name: string, byDefault: boolean): Outcome<boolean> {

@@ -1,64 +1,81 @@
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
 import { field, isList } from './body.ts';
+import { type Modality, type Part, partObject, readContent } from './content.ts';
 import { parseJson } from './json/parse.ts';
-import { isJsonObject, type JsonObject, type JsonValue, withMembers } from './json/value.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonPlainObject,
+  type JsonValue,
+  member,
+  members,
+  objectFrom,
+} from './json/value.ts';
 
 /** How a template wants the content of a message: as one string, or as a list of parts. */
 export type ContentFormat = 'string' | 'parts';
 
-/** Types of content parts that carry text, and the field that does. */
-const TEXT_PARTS: Readonly<Record<string, string>> = {
-  text: 'text',
-  input_text: 'text',
-  output_text: 'text',
-  refusal: 'refusal',
-  thinking: 'thinking',
-};
+/** A part that is no text, and where it stands in the request. */
+export interface Media {
+  readonly modality: Modality;
+  readonly type: string;
+  readonly path: string;
+}
 
-const OTHER_PARTS = [
-  'image_url',
-  'input_image',
-  'image_embeds',
-  'image',
-  'audio_url',
-  'input_audio',
-  'audio_embeds',
-  'audio',
-  'video_url',
-  'video',
-  'file',
-  'prompt_embeds',
-  'tool_reference',
-];
+/** Messages as a template is given them, and the first part of each modality among them. */
+export interface TemplateMessages {
+  readonly messages: readonly JsonObject[];
+  readonly media: readonly Media[];
+}
+
+interface MessageForm {
+  readonly format: ContentFormat;
+  /** Version 5 gives a template the reasoning as `thinking` too, and takes what is null out of messages. */
+  readonly transformers: 4 | 5;
+}
 
 /**
  * Messages as vLLM hands them to a template: only the fields that it passes on, content flattened or kept as parts, tool
- * call arguments parsed, reasoning under both of its names.
+ * calls as its request types order them and their arguments parsed, reasoning under its names.
  */
 export function templateMessages(
   messages: readonly JsonObject[],
-  format: ContentFormat,
-): Outcome<readonly JsonObject[]> {
+  form: MessageForm,
+): Outcome<TemplateMessages> {
   const normal: JsonObject[] = [];
+  const media = new Map<Modality, Media>();
   for (const [index, message] of messages.entries()) {
-    const result = templateMessage(message, format, `messages[${index}]`);
+    const path = `messages[${index}]`;
+    const parts = readContent(field(message, 'content'), `${path}.content`);
+    if (!parts.ok) return parts;
+    for (const part of parts.value) {
+      if ('modality' in part && !media.has(part.modality)) media.set(part.modality, part);
+    }
+    const result = templateMessage(message, parts.value, form, path);
     if (!result.ok) return result;
     normal.push(result.value);
   }
-  return succeed(normal);
+  return succeed({ messages: normal, media: [...media.values()] });
 }
 
-function templateMessage(message: JsonObject, format: ContentFormat, path: string): Outcome<JsonObject> {
+/** `messages` without their parts of one modality. */
+export function withoutModality(messages: readonly JsonObject[], modality: Modality): readonly JsonObject[] {
+  return messages.map((message) => {
+    const content = (message as Record<string, JsonValue>).content;
+    if (!isList(content)) return message;
+    const others = content.filter((part) => field(part as JsonObject, 'type') !== modality);
+    return { ...message, content: others };
+  });
+}
+
+function templateMessage(
+  message: JsonObject,
+  parts: readonly Part[],
+  form: MessageForm,
+  path: string,
+): Outcome<JsonObject> {
   const role = field(message, 'role') as string;
-  const texts = readTexts(field(message, 'content'), `${path}.content`);
-  if (!texts.ok) return texts;
-  const result: Record<string, JsonValue> = {
-    role,
-    content:
-      format === 'parts' && role !== 'tool'
-        ? texts.value.map((text) => ({ type: 'text', text }))
-        : texts.value.join('\n'),
-  };
+  const result: Record<string, JsonValue> = { role, content: contentOf(parts, role, form.format) };
   if (role === 'assistant') {
     const calls = readToolCalls(field(message, 'tool_calls'), `${path}.tool_calls`);
     if (!calls.ok) return calls;
@@ -70,48 +87,30 @@ function templateMessage(message: JsonObject, format: ContentFormat, path: strin
       result.reasoning_content = reasoning;
     }
   }
-  const copied = { tool: 'tool_call_id', developer: 'tools' }[role];
-  const copy = copied === undefined ? undefined : field(message, copied);
-  if (copied !== undefined && copy !== undefined) result[copied] = copy;
+  const callId = member(message, 'tool_call_id');
+  if (role === 'tool' && callId !== undefined) result.tool_call_id = callId;
   for (const name of ['name', 'task']) {
     const value = field(message, name);
     if (typeof value === 'string') result[name] = value;
   }
-  return succeed(result);
+  if (role === 'developer') result.tools = field(message, 'tools') ?? null;
+  return succeed(form.transformers === 5 ? normalizedBy5(result) : result);
 }
 
-/** The texts of a content: none, one string, or parts. */
-function readTexts(content: JsonValue | undefined, path: string): Outcome<readonly string[]> {
-  if (content === undefined) return succeed([]);
-  if (typeof content === 'string') return succeed([content]);
-  if (!isList(content)) return fail('INVALID_REQUEST', `${path} must be a string or an array of parts`);
-  const texts: string[] = [];
-  for (const [index, part] of content.entries()) {
-    const text = readPart(part, `${path}[${index}]`);
-    if (!text.ok) return text;
-    if (text.value !== undefined) texts.push(text.value);
-  }
-  return succeed(texts);
+function normalizedBy5(message: JsonPlainObject): JsonObject {
+  const { reasoning } = message;
+  const others = Object.entries(message).filter(([, value]) => value !== null);
+  return Object.fromEntries(reasoning === undefined ? others : [['thinking', reasoning], ...others]);
 }
 
-function readPart(part: JsonValue, path: string): Outcome<string | undefined> {
-  if (typeof part === 'string') return succeed(part);
-  if (!isJsonObject(part)) return fail('INVALID_REQUEST', `${path} must be a string or an object`);
-  const type = field(part, 'type');
-  const other = OTHER_PARTS.find(
-    (name) => name === type || (type === undefined && field(part, name) !== undefined),
-  );
-  if (other !== undefined)
-    return fail('UNSUPPORTED', `${path} is a part of type ${other}, which is not supported`);
-  if (typeof type !== 'string') return fail('INVALID_REQUEST', `${path}.type must be a string`);
-  const name = Object.hasOwn(TEXT_PARTS, type) ? TEXT_PARTS[type] : undefined;
-  if (name === undefined) return fail('INVALID_REQUEST', `${path}.type is not a known type of part`);
-  const text = field(part, name);
-  if (text === undefined && (type === 'text' || type === 'refusal')) return succeed(undefined);
-  if (typeof text !== 'string') return fail('INVALID_REQUEST', `${path}.${name} must be a string`);
-  return succeed(text);
+/** A tool's content is a string for every template, unless it holds more than text. */
+function contentOf(parts: readonly Part[], role: string, format: ContentFormat): JsonValue {
+  const texts = parts.flatMap((part) => ('text' in part ? [part.text] : []));
+  if (format === 'string' || (role === 'tool' && texts.length === parts.length)) return texts.join('\n');
+  return parts.map(partObject);
 }
 
+/** vLLM's request types put the fields that they declare first, in this order, which templates that print a call show. */
 function readToolCalls(value: JsonValue | undefined, path: string): Outcome<readonly JsonObject[]> {
   if (value === undefined) return succeed([]);
   if (!isList(value)) return fail('INVALID_REQUEST', `${path} must be an array`);
@@ -121,15 +120,32 @@ function readToolCalls(value: JsonValue | undefined, path: string): Outcome<read
     if (!isJsonObject(call) || !isJsonObject(called)) {
       return fail('INVALID_REQUEST', `${path}[${index}].function must be an object`);
     }
-    const named = withMembers(called, { arguments: callArguments(field(called, 'arguments')) });
-    calls.push(withMembers(call, { function: named }));
+    if ((field(call, 'type') ?? 'function') !== 'function') {
+      return fail('INVALID_REQUEST', `${path}[${index}].type must be "function"`);
+    }
+    const args = callArguments(field(called, 'arguments'));
+    const named = inOrder(called, ['arguments', 'name'], { arguments: args });
+    calls.push(inOrder(call, ['id', 'function', 'type'], { function: named }));
   }
   return succeed(calls);
 }
 
-/** Arguments come as JSON text; templates want the value. What is neither becomes {}, as in vLLM. */
+/** The members of an object, `first` ones in front, some with other values. */
+function inOrder(
+  object: JsonObject,
+  first: readonly string[],
+  values: Readonly<Record<string, JsonValue>>,
+): JsonObject {
+  const declared = first.flatMap((name): [string, JsonValue][] => {
+    const value = values[name] ?? member(object, name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return objectFrom([...declared, ...members(object).filter(([name]) => !first.includes(name))]);
+}
+
+/** Arguments come as JSON text; templates want an object. What is none becomes {}, as in vLLM. */
 function callArguments(value: JsonValue | undefined): JsonValue {
-  if (typeof value !== 'string') return isJsonObject(value) || isList(value) ? value : {};
+  if (typeof value !== 'string') return isJsonObject(value) ? value : {};
   const parsed = parseJson(value);
-  return parsed.ok ? parsed.value : {};
+  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {};
 }

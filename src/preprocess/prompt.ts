@@ -2,7 +2,14 @@ import { fail, type Outcome, succeed } from '../protocol/status.ts';
 import { field, isList } from './body.ts';
 import type { ChatRequest } from './chat.ts';
 import { type JsonObject, type JsonValue, withMembers } from './json/value.ts';
-import { templateMessages } from './messages.ts';
+import {
+  type ContentFormat,
+  type Media,
+  type TemplateMessages,
+  templateMessages,
+  withoutModality,
+} from './messages.ts';
+import type { RequestTemplates } from './request-templates.ts';
 import type { ChatTemplate } from './template.ts';
 
 /** The chat templates of a model, by name, and what they are given besides the request. */
@@ -12,6 +19,16 @@ export interface ChatTemplates {
   readonly byName: ReadonlyMap<string, Outcome<ChatTemplate>>;
   /** bos_token and the other special tokens. */
   readonly variables: Readonly<Record<string, JsonValue>>;
+  /** Where templates of requests are compiled; undefined where the operator does not let requests bring any. */
+  readonly ofRequests: RequestTemplates | undefined;
+  /** Major version of the engine's transformers. */
+  readonly transformers: 4 | 5;
+}
+
+/** A prompt in pieces to be concatenated, and what the caller should know of it. */
+export interface RenderedPrompt {
+  readonly pieces: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 /** Python's str.strip() and rstrip() with no argument. */
@@ -22,11 +39,12 @@ const OUTER_SPACE = new RegExp(`^${PYTHON_SPACE}|${PYTHON_SPACE}$`, 'g');
 const CONTINUE_TAG = 'CONTINUE_FINAL_MESSAGE_TAG ';
 
 /** Renders the prompt of a chat request as `transformers`' apply_chat_template does when vLLM calls it. */
-export function renderChat(templates: ChatTemplates, chat: ChatRequest): Outcome<readonly string[]> {
-  const template = chooseTemplate(templates, chat.tools !== undefined);
-  if (!template.ok) return template;
-  const messages = templateMessages(chat.messages, template.value.contentFormat);
-  if (!messages.ok) return messages;
+export function renderChat(templates: ChatTemplates, chat: ChatRequest): Outcome<RenderedPrompt> {
+  const chosen = chooseTemplate(templates, chat);
+  if (!chosen.ok) return chosen;
+  const { template, format } = chosen.value;
+  const read = templateMessages(chat.messages, { format, transformers: templates.transformers });
+  if (!read.ok) return read;
   const context = {
     documents: null,
     ...templates.variables,
@@ -35,18 +53,69 @@ export function renderChat(templates: ChatTemplates, chat: ChatRequest): Outcome
     ...(chat.documents === undefined ? {} : { documents: chat.documents }),
     add_generation_prompt: chat.addGenerationPrompt,
   };
-  if (!chat.continueFinalMessage) return template.value.render({ ...context, messages: messages.value });
-  return renderContinued(template.value, context, messages.value);
+  const render = (messages: readonly JsonObject[]) =>
+    chat.continueFinalMessage
+      ? renderContinued(template, context, messages)
+      : template.render({ ...context, messages });
+  const { messages, media } = read.value;
+  if (media.length > 0 && format === 'string') return refuseMedia(media[0] as Media, 'takes content as text');
+  const rendered = render(messages);
+  if (!rendered.ok || media.length === 0) {
+    return rendered.ok ? succeed({ pieces: rendered.value, warnings: [] }) : rendered;
+  }
+  return withPlaceholders(rendered.value, read.value, render);
 }
 
-function chooseTemplate({ byName, model }: ChatTemplates, hasTools: boolean): Outcome<ChatTemplate> {
-  const template = (hasTools ? byName.get('tool_use') : undefined) ?? byName.get('default');
-  if (template !== undefined) return template;
+/** What the engine puts in place of a placeholder it alone knows; where a template has none, it has nowhere to put it. */
+function withPlaceholders(
+  pieces: readonly string[],
+  { messages, media }: TemplateMessages,
+  render: (messages: readonly JsonObject[]) => Outcome<readonly string[]>,
+): Outcome<RenderedPrompt> {
+  const prompt = pieces.join('');
+  for (const one of media) {
+    const without = render(withoutModality(messages, one.modality));
+    if (without.ok && without.value.join('') === prompt) return refuseMedia(one, 'renders nothing for it');
+  }
+  const kinds = media.map(({ modality }) => modality).join(' and ');
+  const warning = `the engine expands the placeholder of each ${kinds} part, so ids from the first on may differ in number`;
+  return succeed({ pieces, warnings: [warning] });
+}
+
+function refuseMedia({ path, type }: Media, why: string): Outcome<never> {
+  return fail('UNSUPPORTED', `${path} is a part of type ${type}, and the chat template ${why}`);
+}
+
+interface ChosenTemplate {
+  readonly template: ChatTemplate;
+  readonly format: ContentFormat;
+}
+
+/** The request's own template, else tool_use for requests with tools where the model has it, else default. */
+function chooseTemplate(templates: ChatTemplates, chat: ChatRequest): Outcome<ChosenTemplate> {
+  const { byName, model, ofRequests } = templates;
+  const asked = chat.chatTemplate;
+  if (asked !== undefined) {
+    if (ofRequests === undefined) {
+      return fail('UNSUPPORTED', 'chat_template is not allowed here: the option allowChatTemplate is off');
+    }
+    // transformers takes the name of one of several templates too; vLLM looks for loops in the name, and finds none.
+    const named = byName.size > 1 ? byName.get(asked) : undefined;
+    if (named !== undefined) return withFormat(named, 'string');
+    return withFormat(ofRequests.open(asked));
+  }
+  const template = (chat.tools !== undefined ? byName.get('tool_use') : undefined) ?? byName.get('default');
+  if (template !== undefined) return withFormat(template);
   if (byName.size === 0) {
     return fail('UNSUPPORTED', `model ${model} has no chat template, so it takes no chat requests`);
   }
   const names = [...byName.keys()].sort().join(', ');
   return fail('UNSUPPORTED', `model ${model} has chat templates (${names}), but none named default`);
+}
+
+function withFormat(template: Outcome<ChatTemplate>, format?: ContentFormat): Outcome<ChosenTemplate> {
+  if (!template.ok) return template;
+  return succeed({ template: template.value, format: format ?? template.value.contentFormat });
 }
 
 /**
@@ -86,10 +155,11 @@ function tagContent(message: JsonObject): { message: JsonObject; text: string } 
     return { message: withMembers(message, { content: content + CONTINUE_TAG }), text: content };
   }
   if (!isList(content)) return undefined;
-  const parts: JsonValue[] = [...content];
-  const part = parts.pop() as JsonObject | undefined;
-  const text = part === undefined ? undefined : field(part, 'text');
-  if (part === undefined || typeof text !== 'string') return undefined;
+  // The last part with a text, which need not be the last.
+  const index = content.findLastIndex((part) => typeof field(part as JsonObject, 'text') === 'string');
+  const part = content[index] as JsonObject | undefined;
+  if (part === undefined) return undefined;
+  const text = field(part, 'text') as string;
   const tagged = withMembers(part, { text: text + CONTINUE_TAG });
-  return { message: withMembers(message, { content: [...parts, tagged] }), text };
+  return { message: withMembers(message, { content: content.with(index, tagged) }), text };
 }

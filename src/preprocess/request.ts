@@ -140,7 +140,7 @@ function readSource(
 
 /** Fields that change the prompt in ways that are not reproduced here: refused rather than ignored. */
 function refuseUnsupported(body: JsonObject): Fault | undefined {
-  for (const name of ['chat_template', 'prompt_embeds', 'truncate_prompt_tokens', 'suffix']) {
+  for (const name of ['prompt_embeds', 'truncate_prompt_tokens', 'suffix']) {
     const value = field(body, name);
     if (value !== undefined) return { status: 'UNSUPPORTED', message: `${name} is not supported` };
   }

@@ -54,6 +54,18 @@ describe('epptok encode prints', () => {
     assert.ok(Math.abs((receivedAt as number) - Date.now()) < 60_000);
   });
 
+  it('the ids of a template of the request with --allow-chat-template alone', async () => {
+    const input = JSON.stringify({
+      ...JSON.parse(CHAT),
+      chat_template: '{{ messages[0].content }} {{ messages[0].role }}',
+    });
+    const allowed = await epptok(['encode', '--model', MODEL, '--allow-chat-template'], { input });
+    assert.deepEqual(allowed, { code: 0, stdout: '13048 1196\n', stderr: '' });
+    const refused = await epptok(['encode', '--model', MODEL], { input });
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /^epptok: UNSUPPORTED: chat_template is not allowed here/);
+  });
+
   it('no prompt without --prompt', async () => {
     const ended = await epptok(['encode', '--model', MODEL, '--json'], { input: CHAT });
     assert.equal('prompt' in (JSON.parse(ended.stdout) as object), false);

@@ -323,6 +323,46 @@ describe('what is refused', () => {
   });
 });
 
+describe('what a model is opened for', () => {
+  const asking = chat('ab', { chat_template: '{{ messages[0].content }}{{ eos_token }}{{ eos_token }}' });
+
+  test('a template of the request, where it is allowed', () => {
+    assert.deepEqual(ids(asking, { models: open(LETTERS, { allowChatTemplate: true }) }), [0, 1, 9, 9]);
+    assert.deepEqual(refused(asking), [
+      'UNSUPPORTED',
+      'chat_template is not allowed here: the option allowChatTemplate is off',
+    ]);
+    assert.deepEqual(ids({ prompt: 'a', chat_template: 'x' }), [8, 0]);
+  });
+
+  test('the names of reasoning that templates of transformers 5 are given', () => {
+    const config = { ...LETTERS['tokenizer_config.json'], chat_template: '{{ messages[0].thinking }}' };
+    const files = { ...LETTERS, 'tokenizer_config.json': config };
+    const body = { messages: [{ role: 'assistant', reasoning_content: 'ab' }] };
+    assert.deepEqual(ids(body, { models: open(files, { transformers: 4 }) }), []);
+    assert.deepEqual(ids(body, { models: open(files, { transformers: 5 }) }), [0, 1]);
+  });
+
+  test('images, where the template has a placeholder for them: a warning comes with the ids', () => {
+    const template =
+      "{% for m in messages %}{% for p in m.content %}{{ p.text if p.type == 'text' else bos_token }}{% endfor %}{% endfor %}";
+    const config = { ...LETTERS['tokenizer_config.json'], chat_template: template };
+    const models = open({ ...LETTERS, 'tokenizer_config.json': config }, {});
+    const content = ['a', { type: 'image_url', image_url: { url: 'x' } }, 'b'];
+    const body = { messages: [{ role: 'user', content }], nvext: { backend_instance_id: 1 } };
+    const response = ask(body, { models });
+    assert.deepEqual([...response.ids], [0, 8, 1]);
+    assert.deepEqual(response.warnings?.slice(1), [
+      'the engine expands the placeholder of each image part, so ids from the first on may differ in number',
+    ]);
+    assert.equal(response.warnings?.length, 2);
+    assert.deepEqual(refused(body), [
+      'UNSUPPORTED',
+      'messages[0].content[1] is a part of type image_url, and the chat template takes content as text',
+    ]);
+  });
+});
+
 describe('detokenize', () => {
   const text = (list: number[], flags = 0, model = '') =>
     serve({ operation: 'detokenize', flags, model, ids: Uint32Array.from(list) }, letters, 1);

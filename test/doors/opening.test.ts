@@ -22,6 +22,12 @@ const CASES: [string, TokenizerOptions, StatusName, RegExp][] = [
   ['no model', {} as TokenizerOptions, 'INVALID_ARGUMENT', /model/],
   ['half a thread', { model: broken, threads: 0.5 }, 'INVALID_ARGUMENT', /threads/],
   ['an unknown engine', { model: broken, engine: 'sglang' as 'vllm' }, 'INVALID_ARGUMENT', /engine/],
+  [
+    'a permission that is neither given nor not',
+    { model: broken, allowChatTemplate: 'yes' as unknown as true },
+    'INVALID_ARGUMENT',
+    /allowChatTemplate/,
+  ],
   ['a deadline too short', { model: modelDirectory('qwen3'), openTimeoutMs: 1 }, 'TIMEOUT', /warm/],
 ];
 

@@ -160,6 +160,16 @@ describe('a chat', () => {
       'tools[0].function.description must be a string',
     );
     wrong({ documents: [1] }, 'documents[0] must be an object');
+    wrong({ documents: [{ a: 'x' }, { b: 1 }] }, 'documents[1] must hold strings only');
+    wrong({ chat_template: 1 }, 'chat_template must be a string');
+    wrong(
+      { chat_template_kwargs: { documents: [1] } },
+      'chat_template_kwargs.documents[0] must be an object',
+    );
+    wrong(
+      { chat_template_kwargs: { padding: true } },
+      'chat_template_kwargs.padding is not a variable of the template',
+    );
     wrong({ tool_choice: 1 }, 'tool_choice must be a string or an object');
     wrong({ chat_template_kwargs: [] }, 'chat_template_kwargs must be an object');
     wrong({ chat_template_args: 'x' }, 'chat_template_args must be an object');
@@ -201,7 +211,39 @@ describe('a chat', () => {
       reasoning_effort: 'low',
     });
     assert.ok(source.from === 'chat');
-    assert.deepEqual(source.chat.kwargs, { a: 1, b: 2, reasoning_effort: 'low' });
+    assert.deepEqual(source.chat.kwargs, { a: 1, b: 2, reasoning_effort: 'low', enable_thinking: true });
+  });
+
+  test('takes reasoning_effort as vLLM does: a variable, and thinking on or off unless a variable says', () => {
+    const kwargs = (others: object) => {
+      const { source } = accepted({ messages: HELLO, ...others });
+      assert.ok(source.from === 'chat');
+      return source.chat.kwargs;
+    };
+    const told = { chat_template_kwargs: { enable_thinking: true, reasoning_effort: 'low' } };
+    assert.deepEqual(kwargs({ reasoning_effort: 'none' }), {
+      reasoning_effort: 'none',
+      enable_thinking: false,
+    });
+    assert.deepEqual(kwargs({ reasoning_effort: 'high' }), {
+      reasoning_effort: 'high',
+      enable_thinking: true,
+    });
+    assert.deepEqual(kwargs({ reasoning_effort: 'none', ...told }), {
+      reasoning_effort: 'none',
+      enable_thinking: true,
+    });
+    assert.deepEqual(kwargs(told), told.chat_template_kwargs);
+  });
+
+  test('takes no variable for an argument: continue_final_message is the request’s own', () => {
+    const body =
+      '{"messages": [{"role": "user"}], "chat_template_kwargs": {"continue_final_message": true, "__proto__": {"a": 1}, "b": 2}}';
+    const { source } = accepted(body);
+    assert.ok(source.from === 'chat');
+    assert.equal(source.chat.continueFinalMessage, false);
+    assert.deepEqual(Object.keys(source.chat.kwargs), ['__proto__', 'b']);
+    assert.equal('a' in source.chat.kwargs, false);
   });
 
   test('hands tools on in the order and with the nulls that vLLM gives them', () => {
@@ -265,7 +307,7 @@ describe('nvext', () => {
 });
 
 test('fields that would change the prompt unseen are refused by name', () => {
-  for (const name of ['chat_template', 'prompt_embeds', 'truncate_prompt_tokens', 'suffix']) {
+  for (const name of ['prompt_embeds', 'truncate_prompt_tokens', 'suffix']) {
     refuses({ prompt: 'x', [name]: 'y' }, `${name} is not supported`, 'auto', 'UNSUPPORTED');
     accepted({ prompt: 'x', [name]: null });
   }

@@ -19,50 +19,56 @@ export function detectContentFormat(statements: readonly Statement[]): ContentFo
     },
   });
 
-  const messages = ['messages'];
-  for (let index = 0; index < messages.length; index++) {
-    for (const { target, value } of assigns) {
-      if (!reads(value, messages[index] as string)) continue;
+  // By what they read, since a template from a request may hold tens of thousands.
+  const assignsOf = new Map<string | undefined, Expression[]>();
+  for (const { target, value } of assigns) {
+    const name = nameRead(value);
+    const targets = assignsOf.get(name);
+    if (targets === undefined) assignsOf.set(name, [target]);
+    else targets.push(target);
+  }
+  const messages = new Set(['messages']);
+  for (const name of messages) {
+    for (const target of assignsOf.get(name) ?? []) {
       // Where the target is no single name vLLM's own detection gives up, and takes content for strings.
       if (target.type !== 'Name') return 'string';
-      if (!messages.includes(target.name)) messages.push(target.name);
+      messages.add(target.name);
     }
   }
-  const message: string[] = [];
+  const message = new Set<string>();
   for (const { target, iterable } of loops) {
-    if (!messages.some((name) => reads(iterable, name))) continue;
+    const name = nameRead(iterable);
+    if (name === undefined || !messages.has(name)) continue;
     if (target.type !== 'Name') return 'string';
-    message.push(target.name);
+    message.add(target.name);
   }
   for (const { target, iterable } of loops) {
-    if (message.some((name) => reads(iterable, name, 'content')))
-      return target.type === 'Name' ? 'parts' : 'string';
+    const name = nameRead(iterable, 'content');
+    if (name !== undefined && message.has(name)) return target.type === 'Name' ? 'parts' : 'string';
   }
   return 'string';
 }
 
-function reads(expression: Expression, name: string, key?: string): boolean {
-  switch (expression.type) {
+/** The name that an expression reads, or whose member `key` it reads; undefined where it reads anything else. */
+function nameRead(expression: Expression | null, key?: string): string | undefined {
+  switch (expression?.type) {
     case 'Filter':
-      return expression.operand !== null && reads(expression.operand, name, key);
     case 'Test':
-      return reads(expression.operand, name, key);
+      return nameRead(expression.operand, key);
     case 'Name':
-      return key === undefined && expression.name === name;
+      return key === undefined ? expression.name : undefined;
     case 'Attribute':
-      return key !== undefined && expression.name === key && isName(expression.object, name);
+      return key !== undefined && expression.name === key ? nameOf(expression.object) : undefined;
     case 'Item':
-      if (expression.key.type === 'Slice') return reads(expression.object, name, key);
-      return (
-        key !== undefined &&
-        expression.key.type === 'Const' &&
-        expression.key.value === key &&
-        isName(expression.object, name)
-      );
+      if (expression.key.type === 'Slice') return nameRead(expression.object, key);
+      return key !== undefined && expression.key.type === 'Const' && expression.key.value === key
+        ? nameOf(expression.object)
+        : undefined;
+    default:
+      return undefined;
   }
-  return false;
 }
 
-function isName(expression: Expression, name: string): boolean {
-  return expression.type === 'Name' && expression.name === name;
+function nameOf(expression: Expression): string | undefined {
+  return expression.type === 'Name' ? expression.name : undefined;
 }

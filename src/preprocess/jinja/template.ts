@@ -7,7 +7,7 @@ import './library/builtin-filters.ts';
 import { makeGlobals } from './library/globals.ts';
 import { parse } from './syntax/parser.ts';
 import { TemplateSyntaxError } from './syntax/syntax-error.ts';
-import { RENDER_LIMITS, type RenderLimits } from './values/limits.ts';
+import { RENDER_LIMITS, type RenderLimits, resetBudget } from './values/limits.ts';
 import { type FailureKind, RenderError } from './values/render-error.ts';
 import type { Value } from './values/types.ts';
 
@@ -47,6 +47,9 @@ export function compileTemplate(source: string, options: TemplateOptions = {}): 
   if (source.length > MAXIMUM_TEMPLATE_SIZE) {
     return refusal('size', 1, `a template has at most ${MAXIMUM_TEMPLATE_SIZE} characters`);
   }
+  const limits = options.limits ?? RENDER_LIMITS;
+  // Literals are printed and calculated with while a template is compiled, and that is bounded too.
+  resetBudget(limits);
   try {
     const statements = parse(source);
     const owner = new FunctionScope(null);
@@ -55,7 +58,6 @@ export function compileTemplate(source: string, options: TemplateOptions = {}): 
     const body = compileBody(statements, { scope, soft: false });
     const enter = entry(scope);
     const globals = makeGlobals(options.now ?? (() => new Date()));
-    const limits = options.limits ?? RENDER_LIMITS;
     const contentFormat = detectContentFormat(statements);
     const render = (context: Readonly<Record<string, JsonValue>>): RenderResult => {
       beginRun(context as Readonly<Record<string, Value>>, globals, limits);
@@ -74,6 +76,8 @@ export function compileTemplate(source: string, options: TemplateOptions = {}): 
   } catch (error) {
     if (error instanceof TemplateSyntaxError) return refusal(error.construct, error.line, error.message);
     if (error instanceof RangeError) return refusal('nesting', 1, 'the template is nested too deeply');
+    // An operation on literals that is done ahead of all renders.
+    if (error instanceof RenderError) return refusal('constant', 1, error.message);
     throw error;
   }
 }

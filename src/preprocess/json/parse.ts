@@ -1,6 +1,6 @@
-import { isAscii, isUtf8 } from 'node:buffer';
+import { textOfUtf8 } from '../utf8.ts';
 import { locate, pathText } from './locate.ts';
-import { type Scan, scan } from './scan.ts';
+import { MAXIMUM_INTEGER_DIGITS, type Scan, scan } from './scan.ts';
 import { type JsonPlainObject, type JsonValue, PyFloat, reorders } from './value.ts';
 
 export interface JsonLimits {
@@ -8,12 +8,14 @@ export interface JsonLimits {
   readonly maximumBytes: number;
   /** Nesting of arrays and objects. */
   readonly maximumDepth: number;
+  /**
+   * Members of the outermost object that are read exactly, all unless given. Within the others, which nobody prints,
+   * numbers and the order of keys are JavaScript's.
+   */
+  readonly exactIn?: ReadonlySet<string>;
 }
 
 export const JSON_LIMITS: JsonLimits = { maximumBytes: 64 * 1024 * 1024, maximumDepth: 256 };
-
-/** Python refuses to read integers of more digits than this. */
-const MAXIMUM_INTEGER_DIGITS = 4300;
 
 export type JsonResult =
   | { readonly ok: true; readonly value: JsonValue }
@@ -36,11 +38,11 @@ export function parseJson(document: Uint8Array | string, limits: JsonLimits = JS
     text = document;
     if (LONE_SURROGATE.test(text)) return refuse('the document holds a lone surrogate');
   } else {
-    if (!isUtf8(document)) return refuse('the document is not valid UTF-8');
-    const bytes = Buffer.from(document.buffer, document.byteOffset, document.byteLength);
-    text = bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
+    const decoded = textOfUtf8(document);
+    if (decoded === undefined) return refuse('the document is not valid UTF-8');
+    text = decoded;
   }
-  const found = scan(text, limits.maximumDepth);
+  const found = scan(text, limits.maximumDepth, limits.exactIn);
   if (found.depth > limits.maximumDepth) {
     const { path } = locate(text, text.length, limits.maximumDepth);
     return refuse(`arrays and objects are nested deeper than ${limits.maximumDepth}`, path);

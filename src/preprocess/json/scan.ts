@@ -17,9 +17,16 @@ const QUOTE = 34;
 const BACKSLASH = 92;
 const MAXIMUM_SAFE_DIGITS = 15;
 
-/** Scans `text`, stopping early once the nesting exceeds `maximumDepth`. */
-export function scan(text: string, maximumDepth: number): Scan {
+/** Python refuses to read integers of more digits than this. */
+export const MAXIMUM_INTEGER_DIGITS = 4300;
+
+/**
+ * Scans `text`, stopping early once the nesting exceeds `maximumDepth`. With `exactIn`, members of the outermost object
+ * that are not named there are passed over, but for integers beyond Python's limit and for their nesting.
+ */
+export function scan(text: string, maximumDepth: number, exactIn?: ReadonlySet<string>): Scan {
   const found: Scan = { depth: 0, numbers: [], keys: [] };
+  let exact = true;
   let depth = 0;
   let position = 0;
   while (position < text.length) {
@@ -27,8 +34,12 @@ export function scan(text: string, maximumDepth: number): Scan {
     if (code === QUOTE) {
       const end = endOfString(text, position);
       const first = text.charCodeAt(position + 1);
+      if (depth === 1 && exactIn !== undefined && isKey(text, end)) {
+        const key = text.slice(position + 1, end - 1);
+        exact = exactIn.has(key) || key.includes('\\');
+      }
       // A key that may look like an integer, or may hide one behind an escape.
-      if ((isDigit(first) || first === BACKSLASH || first === 95) && isKey(text, end)) {
+      if (exact && (isDigit(first) || first === BACKSLASH || first === 95) && isKey(text, end)) {
         if (first === BACKSLASH || reorders(text.slice(position + 1, end - 1)))
           found.keys.push(position, end);
       }
@@ -42,7 +53,7 @@ export function scan(text: string, maximumDepth: number): Scan {
       depth--;
       position++;
     } else if (isDigit(code) || code === 45) {
-      position = scanNumber(text, position, found);
+      position = scanNumber(text, position, exact, found);
     } else {
       position++;
     }
@@ -50,21 +61,18 @@ export function scan(text: string, maximumDepth: number): Scan {
   return found;
 }
 
-function scanNumber(text: string, start: number, found: Scan): number {
+function scanNumber(text: string, start: number, exact: boolean, found: Scan): number {
   let end = start + 1;
-  let plain = true;
-  for (; end < text.length; end++) {
-    const code = text.charCodeAt(end);
-    if (isDigit(code)) continue;
-    if (code !== 46 && code !== 101 && code !== 69 && code !== 43 && code !== 45) break;
-    plain = false;
-  }
-  if (plain) {
-    if (end - start > MAXIMUM_SAFE_DIGITS && !Number.isSafeInteger(Number(text.slice(start, end)))) {
-      found.numbers.push(start, end);
-    }
+  while (isDigit(text.charCodeAt(end))) end++;
+  const wholeEnd = end;
+  while (isInNumber(text.charCodeAt(end))) end++;
+  if (end === wholeEnd) {
+    const length = end - start;
+    const tooLong = exact ? length > MAXIMUM_SAFE_DIGITS : length > MAXIMUM_INTEGER_DIGITS;
+    if (tooLong && !Number.isSafeInteger(Number(text.slice(start, end)))) found.numbers.push(start, end);
     return end;
   }
+  if (!exact) return end;
   const value = Number(text.slice(start, end));
   if (Number.isInteger(value) || value === Infinity || value === -Infinity) found.numbers.push(start, end);
   return end;
@@ -87,6 +95,11 @@ function isKey(text: string, end: number): boolean {
   let code = text.charCodeAt(position);
   while (code === 32 || code === 10 || code === 13 || code === 9) code = text.charCodeAt(++position);
   return code === 58;
+}
+
+/** A digit or one of . e E + - */
+function isInNumber(code: number): boolean {
+  return isDigit(code) || code === 46 || code === 101 || code === 69 || code === 43 || code === 45;
 }
 
 function isDigit(code: number): boolean {

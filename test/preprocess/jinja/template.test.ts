@@ -140,6 +140,15 @@ describe('a template is refused at once, by the name of the construct', () => {
     assert.deepEqual(refusal('{{ self.x() }}'), { construct: 'global self', line: 1 });
   });
 
+  it('when an integer in it is longer than Python reads or writes', () => {
+    assert.deepEqual(refusal(`\n{{ ${'9'.repeat(4301)} }}`), { construct: 'integer', line: 2 });
+    assert.deepEqual(refusal(`{% if x %}{{ a[0x${'f'.repeat(4000)}] }}{% endif %}`), {
+      construct: 'integer',
+      line: 1,
+    });
+    assert.equal(text(`{{ ${'9'.repeat(4300)} }}`), '9'.repeat(4300));
+  });
+
   it('when it is nested beyond reason, or too long', () => {
     assert.equal(refusal(`{{ ${'('.repeat(100_000)}1${')'.repeat(100_000)} }}`).construct, 'nesting');
     assert.equal(refusal('{% if 1 %}'.repeat(60_000)).construct, 'nesting');
@@ -207,6 +216,12 @@ describe('a hostile template or request costs bounded time and memory', () => {
 
   it('and ranges beyond 100000 are errors, as in the sandbox', () => {
     assert.equal(failure('{{ range(100001)|length }}').kind, 'template');
+  });
+
+  it('a render that took all it may leaves enough to compile with', () => {
+    const endless = '{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}';
+    assert.equal(failure(endless).kind, 'limit');
+    assert.equal(text('{{ 1 }}{{ "a" * 3 }}'), '1aaa');
   });
 
   it('a failed render leaves nothing behind', () => {

@@ -114,6 +114,68 @@ describe('keys keep their order', () => {
   });
 });
 
+describe('members that nobody prints', () => {
+  const read = (text: string) => {
+    const result = parseJson(text, {
+      maximumBytes: 1e6,
+      maximumDepth: 9,
+      exactIn: new Set(['messages', 'nvext']),
+    });
+    assert.ok(result.ok, result.ok ? '' : result.message);
+    return result.value;
+  };
+
+  it('are read as JavaScript reads them, and the others exactly', () => {
+    assert.deepEqual(
+      read(
+        '{"temperature": 1.0, "logit_bias": {"b": 1, "10": 1e2}, "messages": [1.0, {"a": "temperature", "10": 2}]}',
+      ),
+      {
+        temperature: 1,
+        logit_bias: { '10': 100, b: 1 },
+        messages: [
+          new PyFloat(1),
+          new Map<string, JsonValue>([
+            ['a', 'temperature'],
+            ['10', 2],
+          ]),
+        ],
+      },
+    );
+    assert.deepEqual(read('{"messages": [2.0], "x": [2.0], "nvext" : {"x": 2.0}}'), {
+      messages: [new PyFloat(2)],
+      x: [2],
+      nvext: { x: new PyFloat(2) },
+    });
+  });
+
+  it('are told by their names at the outermost level alone', () => {
+    assert.deepEqual(read('{"x": {"messages": 1.0}, "y": "messages", "messages": {"x": 1.0}}'), {
+      x: { messages: 1 },
+      y: 'messages',
+      messages: { x: new PyFloat(1) },
+    });
+    assert.deepEqual(read('[1.0, {"x": 1.0}]'), [new PyFloat(1), { x: new PyFloat(1) }]);
+  });
+
+  it('are read exactly where an escape hides the name', () => {
+    assert.deepEqual(read('{"x": 1.0, "m\\u0065ssages": 1.0}'), { x: 1, messages: new PyFloat(1) });
+  });
+
+  it('are held to the same limits', () => {
+    const limits = { maximumBytes: 1e6, maximumDepth: 3, exactIn: new Set(['messages']) };
+    assert.equal(
+      refusal(`{"x": ${'9'.repeat(4301)}}`, limits),
+      'an integer has more than 4300 digits at $.x',
+    );
+    assert.equal(
+      refusal('{"x": [[[]]]}', limits),
+      'arrays and objects are nested deeper than 3 at $.x[0][0]',
+    );
+    assert.equal(refusal('{"x": 1.0.}', limits), 'not JSON at byte 9 at $');
+  });
+});
+
 describe('both forms of objects are read alike', () => {
   it('by member, members and objectFrom', () => {
     for (const text of ['{"a": 1, "b": null}', '{"a": 1, "b": null, "3": 4}']) {

@@ -1,6 +1,7 @@
 import { PyFloat } from '../../json/value.ts';
 import type { Arguments, BinaryOperator, CompareOperator, Expression, FilterExpression } from './ast.ts';
 import { parseArguments, parseSubscribed } from './parse-arguments.ts';
+import { TemplateSyntaxError } from './syntax-error.ts';
 import { shown, type TokenStream } from './token-stream.ts';
 
 const NO_ARGUMENTS: Arguments = { positional: [], named: [], star: null, doubleStar: null };
@@ -148,7 +149,7 @@ export function parsePrimary(stream: TokenStream, namespaces: boolean): Expressi
     case 'integer':
     case 'float':
       stream.next();
-      return { type: 'Const', value: numberValue(token.type, token.text), line };
+      return { type: 'Const', value: numberValue(token.type, token.text, line), line };
     case 'operator':
       if (token.text === '(') {
         stream.next();
@@ -172,13 +173,20 @@ function parseName(stream: TokenStream, name: string, line: number, namespaces: 
   return { type: 'Name', name, line };
 }
 
-function numberValue(type: 'integer' | 'float', text: string): number | bigint | PyFloat {
+/** Python neither reads nor writes integers of more digits, and Jinja2 does both to a literal. */
+const MAXIMUM_DIGITS = 4300;
+const INTEGER_BOUND = 10n ** BigInt(MAXIMUM_DIGITS);
+
+function numberValue(type: 'integer' | 'float', text: string, line: number): number | bigint | PyFloat {
   if (type === 'float') {
     const value = Number(text);
     return Number.isFinite(value) && !Number.isInteger(value) ? value : new PyFloat(value);
   }
   // Python allows several zeros, JavaScript's BigInt too; prefixes are the same.
   const value = BigInt(text);
+  if (value >= INTEGER_BOUND) {
+    throw new TemplateSyntaxError('integer', `an integer has more than ${MAXIMUM_DIGITS} digits`, line);
+  }
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 }
 
@@ -223,7 +231,11 @@ function parseDot(stream: TokenStream, object: Expression): Expression {
   const token = stream.next();
   if (token.type === 'name') return { type: 'Attribute', object, name: token.text, line };
   if (token.type !== 'integer') return stream.fail('expected a name or a number after the dot', token.line);
-  const key: Expression = { type: 'Const', value: numberValue('integer', token.text), line: token.line };
+  const key: Expression = {
+    type: 'Const',
+    value: numberValue('integer', token.text, token.line),
+    line: token.line,
+  };
   return { type: 'Item', object, key, line };
 }
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Call } from './core/dispatcher.ts';
 import { within } from './core/event-loop/operations.ts';
 import { LoopWatch } from './core/event-loop/watch.ts';
@@ -58,7 +59,7 @@ export class AsyncTokenizer {
     const { clock } = this.#loop;
     const [request, timeoutMs] = within(clock, 'accept', () => {
       const { kind, flags, model, timeoutMs = this.#settings.timeoutMs } = checkedTokenize(options);
-      const body = bodyBytes(options.body);
+      const body = bodyBytes(kind, options.body);
       const request: Request = { operation: 'tokenize', kind, flags, model, body };
       return [request, timeoutMs] as const;
     });
@@ -101,6 +102,8 @@ async function watchOf({ stallTraceMs }: Settings): Promise<LoopWatch> {
 
 function abandonOn(signal: AbortSignal | undefined, call: Call): () => void {
   if (signal === undefined) return () => {};
+  // One signal may stand for many calls, such as a shutdown: that is no leak to warn of.
+  setMaxListeners(0, signal);
   const abandon = () => call.abandon('CANCELLED', 'the call was cancelled by its signal');
   if (signal.aborted) abandon();
   signal.addEventListener('abort', abandon, { once: true });

@@ -9,6 +9,7 @@ import { LOG_LEVELS, openLog, watchLoop } from './entry/log.ts';
 import { type MetricsAddress, MetricsServer, metricsAddress } from './entry/metrics-server.ts';
 import { NativeServer } from './entry/native-server.ts';
 import { EpptokError } from './errors.ts';
+import { MAX_QUEUE_CALLS, MAX_THREADS } from './options.ts';
 import { KINDS, type Kind } from './protocol/messages.ts';
 import type { Fault } from './protocol/status.ts';
 import type { TokenizeResult } from './result.ts';
@@ -74,7 +75,7 @@ withModelOptions(program.command('serve'))
   )
   .option(...ALLOW_CHAT_TEMPLATE)
   .option('--socket-group <group>', 'let this group in: directory 0750, socket 0660')
-  .option('--max-queue-calls <n>', 'calls that may wait before BACKPRESSURE', wholeNumber, 1024)
+  .option('--max-queue-calls <n>', 'calls that may wait before BACKPRESSURE', queueCalls, 1024)
   .option('--max-queue-bytes <n>', 'bytes that may wait before BACKPRESSURE', wholeNumber, 256 * 1024 * 1024)
   .option(
     '--metrics <[host:]port>',
@@ -117,7 +118,7 @@ function withModelOptions(command: Command): Command {
       'model directory with tokenizer.json; repeat it for several models',
       (value: string, before: string[] = []) => [...before, value],
     )
-    .option('--threads <n>', 'worker threads; 0: the cores available', wholeNumber, 0)
+    .option('--threads <n>', 'worker threads, at most 1024; 0: the cores available', threadNumber, 0)
     .option('--context-length <n>', "tokens, instead of the model's own; 0: the model's own", wholeNumber)
     .addOption(
       new Option('--engine <name>', 'whose special tokens completions, embeddings and texts get')
@@ -161,6 +162,8 @@ async function serve(options: ServeArguments): Promise<void> {
   const stop = (signal: string) => {
     log.info({ signal }, 'stopping');
     server.value.stop();
+    // Now, not when models have loaded or service threads are done with what they have in hand: callers have their answers.
+    process.exit(0);
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
@@ -174,22 +177,16 @@ async function serve(options: ServeArguments): Promise<void> {
     die(loaded.fault);
   }
   log.info('ready');
-  await server.value.ended;
-  server.value.stop();
-  // Now, not when the service threads are done with what they have in hand: its callers have their answers.
-  process.exit(0);
 }
 
 async function encode(file: string | undefined, options: EncodeArguments): Promise<void> {
   if (options.prompt && !options.json) {
     die({ status: 'INVALID_ARGUMENT', message: '--prompt is printed with --json only' });
   }
-  // A reader that has seen enough, as head(1), is no failure.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   const { engine, contextLength, kind } = options;
   let tokenizer: AsyncTokenizer | undefined;
   try {
-    const body = readFileSync(file ?? 0);
+    const body = file === undefined ? await standardInput() : readFileSync(file);
     tokenizer = await AsyncTokenizer.create({
       model: options.model,
       threads: options.threads || 1,
@@ -209,6 +206,13 @@ async function encode(file: string | undefined, options: EncodeArguments): Promi
   } finally {
     await tokenizer?.close();
   }
+}
+
+/** As a stream: a descriptor that does not block would fail a plain read with EAGAIN. */
+async function standardInput(): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
 }
 
 function examine(options: ModelArguments): void {
@@ -247,9 +251,27 @@ function wholeNumber(value: string): number {
   return Number(value);
 }
 
+function threadNumber(value: string): number {
+  const threads = wholeNumber(value);
+  if (threads > MAX_THREADS) throw new InvalidArgumentError(`It must be at most ${MAX_THREADS}.`);
+  return threads;
+}
+
+function queueCalls(value: string): number {
+  const calls = wholeNumber(value);
+  if (calls < 1 || calls > MAX_QUEUE_CALLS)
+    throw new InvalidArgumentError(`It must be from 1 to ${MAX_QUEUE_CALLS}.`);
+  return calls;
+}
+
 function die({ status, message }: Fault): never {
   process.stderr.write(`epptok: ${status}: ${message}\n`);
   process.exit(1);
 }
 
+// A reader that has seen enough, as head(1), is no failure; a full disk is.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  die({ status: 'INVALID_ARGUMENT', message: `standard output: ${error.message}` });
+});
 await program.parseAsync();

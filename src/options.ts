@@ -91,6 +91,9 @@ const DEFAULTS = {
 } as const;
 
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+/** The native host counts calls in 32 bits. */
+export const MAX_QUEUE_CALLS = 2 ** 32 - 1;
+export const MAX_THREADS = 1024;
 
 const TOKENIZER_KEYS = [
   ...Object.keys(DEFAULTS),
@@ -128,11 +131,11 @@ export function tokenizerSettings(options: TokenizerOptions): Settings {
   if (!models.ok) return refuse(`option model: ${models.fault.message}`);
   return {
     models: models.value,
-    threads: requireInteger('option threads', given.threads, 0, 1024),
+    threads: requireInteger('option threads', given.threads, 0, MAX_THREADS),
     timeoutMs: requireInteger('option timeoutMs', given.timeoutMs, 1, MAX_TIMEOUT_MS),
     openTimeoutMs: requireInteger('option openTimeoutMs', given.openTimeoutMs, 1, MAX_TIMEOUT_MS),
-    maxQueueCalls: requireInteger('option maxQueueCalls', given.maxQueueCalls, 0),
-    maxQueueBytes: requireInteger('option maxQueueBytes', given.maxQueueBytes, 0),
+    maxQueueCalls: requireInteger('option maxQueueCalls', given.maxQueueCalls, 1, MAX_QUEUE_CALLS),
+    maxQueueBytes: requireInteger('option maxQueueBytes', given.maxQueueBytes, 1),
     stallTraceMs: stallTraceMs(options.stallTraceMs),
   };
 }
@@ -162,6 +165,11 @@ export function checkedTokenize(options: TokenizeOptions): CheckedCall {
   requireKnownKeys('option', options, TOKENIZE_KEYS);
   const { kind = 'auto', addSpecialTokens, prompt } = options;
   if (!KINDS.includes(kind)) refuse(`option kind must be one of ${KINDS.join(', ')}`);
+  requireBoolean('option addSpecialTokens', addSpecialTokens);
+  requireBoolean('option prompt', prompt);
+  if (options.signal !== undefined && !(options.signal instanceof AbortSignal)) {
+    refuse('option signal must be an AbortSignal');
+  }
   let flags = prompt ? FLAGS.wantPrompt : 0;
   if (addSpecialTokens === true) flags |= FLAGS.addSpecialTokens;
   if (addSpecialTokens === false) flags |= FLAGS.noSpecialTokens;
@@ -174,6 +182,7 @@ export function checkedDetokenize(
 ): Omit<CheckedCall, 'kind'> & { ids: Uint32Array } {
   requireKnownKeys('option', options, DETOKENIZE_KEYS);
   const { ids, skipSpecialTokens } = options;
+  requireBoolean('option skipSpecialTokens', skipSpecialTokens);
   if (!(ids instanceof Uint32Array) && !Array.isArray(ids))
     refuse('option ids must be a Uint32Array or an array');
   for (let i = 0; i < ids.length; i++) requireInteger(`option ids[${i}]`, ids[i], 0, 2 ** 32 - 1);
@@ -184,12 +193,38 @@ export function checkedDetokenize(
   };
 }
 
-/** The body's bytes, in a buffer of their own that may be moved to another thread. */
-export function bodyBytes(body: TokenizeOptions['body']): Uint8Array {
-  if (typeof body === 'string') return new TextEncoder().encode(body);
+/** The body's bytes, in a buffer of their own that may be moved to another thread. Throws EpptokError, naming the culprit. */
+export function bodyBytes(kind: Kind, body: TokenizeOptions['body']): Uint8Array {
   if (body instanceof Uint8Array) return new Uint8Array(body);
-  if (typeof body === 'object' && body !== null) return new TextEncoder().encode(JSON.stringify(body));
-  return refuse('option body must be a string, a Uint8Array or an object');
+  const text = typeof body === 'string' ? body : serialised(kind, body);
+  // TextEncoder would make U+FFFD of it, and other ids.
+  if (!text.isWellFormed()) {
+    throw new EpptokError({ status: 'INVALID_REQUEST', message: 'the body holds a lone surrogate' });
+  }
+  return new TextEncoder().encode(text);
+}
+
+function serialised(kind: Kind, body: unknown): string {
+  if (kind === 'text') return refuse('option body must be a string or a Uint8Array for kind text');
+  if (!isPlainObject(body)) return refuse('option body must be a string, a Uint8Array or a plain object');
+  try {
+    return JSON.stringify(body);
+  } catch (error) {
+    return refuse(
+      `option body cannot be serialised (${error instanceof Error ? error.name : 'unknown error'})`,
+    );
+  }
+}
+
+function isPlainObject(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  // An object of another realm has another Object.prototype, whose own prototype is null all the same.
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function requireBoolean(what: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'boolean') refuse(`${what} must be a boolean`);
 }
 
 function checkedTarget(options: { model?: string; timeoutMs?: number }) {
@@ -203,7 +238,11 @@ function modelArguments(model: TokenizerOptions['model']): readonly string[] {
   if (typeof model === 'string') return [model];
   if (Array.isArray(model) && model.length > 0 && model.every((one) => typeof one === 'string')) return model;
   if (typeof model === 'object' && model !== null && !Array.isArray(model) && Object.keys(model).length > 0) {
-    return Object.entries(model).map(([name, directory]) => `${name}=${directory}`);
+    return Object.entries(model).map(([name, directory]) => {
+      if (name === '' || name.includes('=')) refuse(`option model: "${name}" is no name of a model`);
+      if (typeof directory !== 'string') refuse(`option model: the directory of "${name}" must be a string`);
+      return `${name}=${directory}`;
+    });
   }
   return refuse(
     'option model must be a directory, an array of directories, or an object of names and directories',

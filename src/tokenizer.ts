@@ -47,8 +47,11 @@ export class Tokenizer {
   }
 
   tokenize(options: Omit<TokenizeOptions, 'signal'>): TokenizeResult {
+    if ('signal' in options) {
+      throw new EpptokError({ status: 'INVALID_ARGUMENT', message: 'option signal is for AsyncTokenizer' });
+    }
     const { kind, flags, model, timeoutMs = this.#settings.timeoutMs } = checkedTokenize(options);
-    const body = bodyBytes(options.body);
+    const body = bodyBytes(kind, options.body);
     const request: Request = { operation: 'tokenize', kind, flags, model, body };
     const tracked = this.#tracker.begin(request);
     const response = this.#call(request, deadlineIn(timeoutMs));

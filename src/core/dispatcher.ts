@@ -10,6 +10,9 @@ export interface Workers {
   run(request: Request): Promise<Response>;
 }
 
+/** A timer of more would fire at once: 25 days are long enough for a call. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export interface Limits {
   /** Calls that may wait for a worker before BACKPRESSURE. */
   readonly maxQueueCalls: number;
@@ -62,7 +65,6 @@ export class Dispatcher {
   /** What workers are at, answered or not: an abandoned call keeps its worker until that is done. */
   readonly #running = new Set<Entry>();
   #closing = false;
-  #idle: (() => void) | undefined;
 
   constructor(workers: Workers, limits: Limits, observer?: Observer, clock?: OperationClock) {
     this.#workers = workers;
@@ -85,17 +87,12 @@ export class Dispatcher {
     return within(this.#clock, 'dispatch', () => this.#submit(request, deadline));
   }
 
-  /** Answers everything with SHUTTING_DOWN; resolves when no worker is busy any more. */
-  async close(): Promise<void> {
+  /** Answers everything with SHUTTING_DOWN. Workers may still be at what they were given. */
+  close(): void {
     this.#closing = true;
     const message = 'the tokenizer is being closed';
     for (const entry of [...this.#queue.all(), ...this.#running])
       this.#giveUp(entry, 'SHUTTING_DOWN', message);
-    if (this.#running.size > 0) {
-      await new Promise<void>((resolve) => {
-        this.#idle = resolve;
-      });
-    }
   }
 
   #submit(request: Request, deadline: Deadline): Call {
@@ -134,10 +131,13 @@ export class Dispatcher {
   }
 
   #expireAfter(entry: Entry, milliseconds: number): void {
-    entry.timer = setTimeout(() => {
-      const where = this.#queue.has(entry) ? 'in the queue' : 'while its worker was busy with it';
-      this.#giveUp(entry, 'TIMEOUT', `the deadline passed after ${Math.round(milliseconds)} ms, ${where}`);
-    }, milliseconds);
+    entry.timer = setTimeout(
+      () => {
+        const where = this.#queue.has(entry) ? 'in the queue' : 'while its worker was busy with it';
+        this.#giveUp(entry, 'TIMEOUT', `the deadline passed after ${Math.round(milliseconds)} ms, ${where}`);
+      },
+      Math.min(milliseconds, LONGEST_TIMER_MS),
+    );
   }
 
   #refusal(bytes: number, waitingCalls: number, waitingBytes: number): Response | undefined {
@@ -172,7 +172,6 @@ export class Dispatcher {
       else this.#finish(entry, { ...response, timings: waited(entry, response.timings) });
     });
     within(this.#clock, 'dispatch', () => this.#startNext());
-    if (this.#running.size === 0) this.#idle?.();
   }
 
   /** Answers for a call that was admitted, with the time that it has taken so far. */

@@ -4,7 +4,7 @@ import { openTemplate } from '../preprocess/template.ts';
 import { type Outcome, succeed } from '../protocol/status.ts';
 import type { Encoder } from '../tokenizer/encoder.ts';
 import { warmUp as warmUpEncoder } from '../tokenizer/engine/index.ts';
-import { readModelDirectory } from '../tokenizer/load.ts';
+import { paddedVocabularyOf, readModelDirectory } from '../tokenizer/load.ts';
 import { type NamedTokens, namedTokens } from '../tokenizer/named-tokens.ts';
 import { overridesOf } from '../tokenizer/overrides.ts';
 import {
@@ -40,6 +40,8 @@ export interface PreparedModel {
   readonly engine: Engine;
   readonly contextLength: number | undefined;
   readonly encoder: PreparedEncoder;
+  /** The vocab_size of config.json, to which engines pad the tokenizer's own; 0 if no file says. */
+  readonly paddedVocabulary: number;
   readonly chatTemplates: Readonly<Record<string, string>>;
   readonly variables: NamedTokens;
   readonly transformers: TransformersMajor;
@@ -50,6 +52,8 @@ export interface PreparedModel {
 export interface Model {
   readonly name: string;
   readonly encoder: Encoder;
+  /** Ids that a request may bring are below this: the tokenizer's, and those that the engine pads its vocabulary with. */
+  readonly idLimit: number;
   readonly templates: ChatTemplates;
   readonly contextLength: number | undefined;
   readonly engine: Engine;
@@ -74,6 +78,7 @@ export function prepareModel(spec: ModelSpec): Outcome<PreparedModel> {
     engine: spec.engine ?? 'vllm',
     contextLength: spec.contextLength || read.value.contextLength,
     encoder: encoder.value,
+    paddedVocabulary: paddedVocabularyOf(modelConfig),
     chatTemplates,
     variables: namedTokens(settings),
     transformers,
@@ -95,6 +100,7 @@ export function openModel(prepared: PreparedModel): Outcome<Model> {
   return succeed({
     name: prepared.name,
     encoder: encoder.value,
+    idLimit: Math.max(encoder.value.vocabularySize, prepared.paddedVocabulary),
     templates: {
       model: prepared.name,
       byName,

@@ -77,13 +77,11 @@ function tokenize(request: TokenizeRequest, models: Models, clock: Clock): Respo
   if (!body.ok) return failureOf(body.fault);
   const model = chooseModel(models, request.model, body.value.model);
   if (!model.ok) return failureOf(model.fault);
-  const parsed = clock.time('parse', () =>
-    readRequest(request.kind, body.value, model.value.encoder.vocabularySize),
-  );
+  const parsed = clock.time('parse', () => readRequest(request.kind, body.value, model.value.idLimit));
   if (!parsed.ok) return failureOf(parsed.fault, model.value);
   const answer = answerOf(parsed.value, request.flags, model.value, clock);
   if (!answer.ok) return failureOf(answer.fault, model.value);
-  const tooLong = refuseLength(answer.value.sequences, model.value);
+  const tooLong = refuseLength(parsed.value.kind, answer.value.sequences, model.value);
   if (tooLong !== undefined) return failureOf(tooLong, model.value);
   return success(answer.value, parsed.value, request.flags, model.value);
 }
@@ -157,16 +155,25 @@ function addsSpecialTokens(parsed: ParsedRequest, flags: number, model: Model): 
   return parsed.addSpecialTokens ?? parsed.kind !== 'chat';
 }
 
-function refuseLength(sequences: readonly Uint32Array[], model: Model): Fault | undefined {
+/** A prompt must leave room for output; what is embedded gives none, and may fill the context. */
+function refuseLength(
+  kind: ParsedRequest['kind'],
+  sequences: readonly Uint32Array[],
+  model: Model,
+): Fault | undefined {
   const { contextLength } = model;
   if (contextLength === undefined) return undefined;
-  const index = sequences.findIndex((ids) => ids.length >= contextLength);
+  const most = kind === 'embedding' ? contextLength : contextLength - 1;
+  const index = sequences.findIndex((ids) => ids.length > most);
   if (index === -1) return undefined;
   const which = sequences.length === 1 ? 'the prompt' : `prompt ${index} of the batch`;
   const count = sequences[index]?.length;
   return {
     status: 'CONTEXT_TOO_LONG',
-    message: `${which} has ${count} tokens, and the context of ${contextLength} must also hold output`,
+    message:
+      kind === 'embedding'
+        ? `${which} has ${count} tokens, and the context holds ${contextLength}`
+        : `${which} has ${count} tokens, and the context of ${contextLength} must also hold output`,
   };
 }
 

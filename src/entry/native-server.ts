@@ -21,8 +21,8 @@ export interface ServerSettings {
   readonly socketGroup?: string | undefined;
   /** Connections arrive on this descriptor, and its end of file ends the server (private child). */
   readonly controlFd?: number | undefined;
-  /** End when the parent is another process than this one. */
-  readonly parent?: number | undefined;
+  /** End with the process that started this one, which may be a shell around it: the parent when the server starts counts. */
+  readonly endsWithParent?: boolean;
 }
 
 /**
@@ -33,6 +33,7 @@ export class NativeServer {
   readonly #library: NativeLibrary;
   readonly #host: number;
   readonly #settings: ServerSettings;
+  readonly #parent = process.ppid;
   readonly #loop: LoopWatch;
   readonly #control: ControlQueue;
   readonly #timer: NodeJS.Timeout;
@@ -127,8 +128,7 @@ export class NativeServer {
   }
 
   #tick(): void {
-    const { parent } = this.#settings;
-    const orphaned = parent !== undefined && process.ppid !== parent;
+    const orphaned = this.#settings.endsWithParent === true && process.ppid !== this.#parent;
     if (orphaned || !this.#control.answerWaiting()) this.#end();
   }
 }

@@ -38,7 +38,7 @@ const server = NativeServer.start(
     maxQueueCalls: Number(values['max-queue-calls']),
     maxQueueBytes: Number(values['max-queue-bytes']),
     controlFd: Number(values['control-fd']),
-    parent: Number(values.parent),
+    endsWithParent: values.parent !== undefined,
   },
   watchLoop('runtime', traced.ok ? traced.value : 0, log),
 );

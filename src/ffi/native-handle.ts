@@ -2,6 +2,18 @@ import { type Outcome, STATUS, succeed } from '../protocol/status.ts';
 import { type HostOptions, type NativeLibrary, openNativeLibrary } from './native-library.ts';
 import { type BlockingDoor, OwnerCallback } from './owner-callback.ts';
 
+const stopsAtExit = new Set<() => void>();
+
+/** Service threads wait in native code: process.exit() would wait for them, were they not woken. One listener for all. */
+function stopAtExit(stop: () => void): void {
+  if (stopsAtExit.size === 0 && !process.listeners('exit').includes(stopAll)) process.on('exit', stopAll);
+  stopsAtExit.add(stop);
+}
+
+function stopAll(): void {
+  for (const stop of stopsAtExit) stop();
+}
+
 /**
  * An `epptok *` of this process: a native host without a socket, whose queue serves foreign threads, and a callback that
  * serves the thread that opens it.
@@ -18,9 +30,8 @@ export class NativeHandle {
     this.host = host;
     this.handle = handle;
     this.#callback = callback;
-    // Service threads wait in native code: process.exit() would wait for them, were they not woken.
     this.#stopHost = () => library.stop(host);
-    process.on('exit', this.#stopHost);
+    stopAtExit(this.#stopHost);
   }
 
   /** `bundle` is where libepptok is looked for; `door` blocks this thread until a response is there. */
@@ -47,7 +58,7 @@ export class NativeHandle {
   }
 
   close(): void {
-    process.off('exit', this.#stopHost);
+    stopsAtExit.delete(this.#stopHost);
     this.#library.closeHandle(this.handle);
     this.#library.stop(this.host);
     this.#callback.close();

@@ -2,6 +2,9 @@ import { fail, type Outcome, succeed } from '../protocol/status.ts';
 import { isList } from './body.ts';
 import type { JsonValue } from './json/value.ts';
 
+/** Prompts of one batch. An engine would queue them one by one; a reply of millions of sequences serves nobody. */
+const MAX_PROMPTS = 16_384;
+
 export interface IdRange {
   readonly vocabularySize: number;
 }
@@ -21,6 +24,9 @@ export function readPrompts(value: JsonValue, name: string, range: IdRange): Out
   if (!isList(value)) return shape();
   const [first] = value;
   if (first === undefined) return fail('INVALID_REQUEST', `${name} must not be an empty array`);
+  if (typeof first !== 'number' && value.length > MAX_PROMPTS) {
+    return fail('INVALID_REQUEST', `${name} has ${value.length} prompts, and a batch at most ${MAX_PROMPTS}`);
+  }
   if (typeof first === 'string') {
     const texts: string[] = [];
     for (const [index, text] of value.entries()) {

@@ -199,6 +199,13 @@ function contextLengthOf(modelConfig: JsonObject, tokenizerConfig: JsonObject): 
   );
 }
 
+/** The vocab_size of config.json; 0 if it does not say. */
+export function paddedVocabularyOf(modelConfig: JsonObject): number {
+  const textConfig = isObject(modelConfig.text_config) ? modelConfig.text_config : {};
+  const size = modelConfig.vocab_size ?? textConfig.vocab_size;
+  return typeof size === 'number' && Number.isInteger(size) && size > 0 ? size : 0;
+}
+
 function codeOf(error: unknown): string {
   return isObject(error) && typeof error.code === 'string' ? error.code : 'unknown error';
 }

@@ -232,6 +232,17 @@ describe('the model', () => {
   });
 });
 
+describe('ids that a request brings', () => {
+  test('may be of those with which the engine pads its vocabulary', () => {
+    const models = open({ ...LETTERS, 'config.json': { vocab_size: 12 } }, {});
+    assert.deepEqual(ids({ prompt: [11] }, { models }), [11]);
+    assert.deepEqual(refused({ prompt: [12] }, { models }), [
+      'INVALID_REQUEST',
+      'prompt[0] must be a token id, an integer from 0 to 11',
+    ]);
+  });
+});
+
 describe('the context length', () => {
   const models = open(LETTERS, { contextLength: 4 });
 
@@ -240,6 +251,14 @@ describe('the context length', () => {
     assert.deepEqual(refused({ prompt: 'abc' }, { models }), [
       'CONTEXT_TOO_LONG',
       'the prompt has 4 tokens, and the context of 4 must also hold output',
+    ]);
+  });
+
+  test('may be filled by what is embedded, which gives no output', () => {
+    assert.deepEqual(ids({ input: [1, 2, 3, 4] }, { models }), [1, 2, 3, 4]);
+    assert.deepEqual(refused({ input: [1, 2, 3, 4, 5] }, { models }), [
+      'CONTEXT_TOO_LONG',
+      'the prompt has 5 tokens, and the context holds 4',
     ]);
   });
 

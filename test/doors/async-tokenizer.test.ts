@@ -103,6 +103,14 @@ describe('AsyncTokenizer refuses, with a code and a message that names the culpr
     ['an unknown option', { body: chat, timeout: 5 } as TokenizeOptions, 'INVALID_ARGUMENT', /timeout/],
     ['a deadline of 0', { body: chat, timeoutMs: 0 }, 'INVALID_ARGUMENT', /timeoutMs/],
     ['no body', {} as TokenizeOptions, 'INVALID_ARGUMENT', /body/],
+    ['a string with a lone surrogate', { kind: 'text', body: 'a\ud800b' }, 'INVALID_REQUEST', /surrogate/],
+    ['an ArrayBuffer', { kind: 'text', body: new ArrayBuffer(2) }, 'INVALID_ARGUMENT', /body/],
+    ['a view that is no Uint8Array', { body: new Uint16Array(2) }, 'INVALID_ARGUMENT', /plain object/],
+    ['an object as a text', { kind: 'text', body: { a: 1 } }, 'INVALID_ARGUMENT', /kind text/],
+    ['a body that cannot be serialised', { body: { a: 1n } }, 'INVALID_ARGUMENT', /serialised \(TypeError\)/],
+    ['a flag that is no boolean', { body: chat, prompt: 'no' as never }, 'INVALID_ARGUMENT', /prompt/],
+    ['a signal that is none', { body: chat, signal: {} as AbortSignal }, 'INVALID_ARGUMENT', /signal/],
+    ['a batch beyond measure', { body: { prompt: new Array(20_000).fill('') } }, 'INVALID_REQUEST', /16384/],
   ];
   for (const [name, options, code, message] of cases) {
     it(name, async () => {
@@ -136,7 +144,7 @@ describe('AsyncTokenizer.detokenize', () => {
   it('refuses an id outside the vocabulary', async () => {
     await assert.rejects(tokenizer.detokenize({ ids: [999_999] }), (error: EpptokError) => {
       assert.equal(error.code, 'INVALID_ARGUMENT');
-      assert.match(error.message, /999999/);
+      assert.match(error.message, /ids\[0\]/);
       return true;
     });
   });

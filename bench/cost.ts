@@ -3,7 +3,7 @@ import { type CallCost, callCosts } from './cost/calls.ts';
 import { instrumentCosts } from './cost/instruments.ts';
 import { type MemoryCost, memoryCost } from './cost/memory.ts';
 import { type StartCost, startCosts } from './cost/start.ts';
-import { printTable, writeResults } from './results.ts';
+import { type Bar, printBars, printTable, writeResults } from './results.ts';
 
 /**
  * What it costs to have a tokenizer at all: the time to the first ids, where the time of a call goes, the memory of
@@ -13,13 +13,6 @@ const quick = process.argv.includes('--quick');
 const MODELS: readonly RealModel[] = quick
   ? ['qwen3']
   : ['qwen3', 'llama3', 'gptoss', 'gemma3', 'deepseek_v3'];
-
-interface Bar {
-  readonly what: string;
-  readonly demanded: string;
-  readonly measured: number;
-  readonly met: boolean;
-}
 
 const start: StartCost[] = [];
 for (const model of MODELS) {
@@ -109,16 +102,7 @@ printTable(
 );
 
 const bars = [...startBars(start), ...calls.flatMap(callBars), ...memoryBars(memory)];
-console.log('');
-printTable(
-  ['', 'demanded', 'measured', ''],
-  bars.map(({ what, demanded, measured, met }) => [
-    what,
-    demanded,
-    measured.toFixed(measured < 10 ? 3 : 0),
-    met ? 'met' : 'MISSED',
-  ]),
-);
+printBars('', bars);
 writeResults('cost', { quick, start, calls, memory, instruments, bars });
 
 function startBars(costs: readonly StartCost[]): readonly Bar[] {

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { printTable, writeResults } from './results.ts';
+import { type Bar, printBars, printTable, writeResults } from './results.ts';
 import { measureThreads, type Plan, type ThreadsCell } from './threads/measure.ts';
 
 /**
@@ -18,13 +18,6 @@ const plans: readonly Plan[] = quick
       { workers: 1, bytes: LARGE, rounds: 3, milliseconds: 500 },
       ...(cores > 2 ? [] : [{ workers: 4, bytes: LARGE, rounds: 3, milliseconds: 500 }]),
     ];
-
-interface Bar {
-  readonly what: string;
-  readonly demanded: string;
-  readonly measured: number;
-  readonly met: boolean;
-}
 
 function judge(cells: readonly ThreadsCell[]): readonly Bar[] {
   const at = (threads: number) =>
@@ -83,14 +76,5 @@ printTable(
   ]),
 );
 const bars = judge(cells);
-console.log('');
-printTable(
-  [`prompts of ~40k tokens, ${cores} workers`, 'demanded', 'measured', ''],
-  bars.map(({ what, demanded, measured, met }) => [
-    what,
-    demanded,
-    measured.toFixed(2),
-    met ? 'met' : 'MISSED',
-  ]),
-);
+printBars(`prompts of ~40k tokens, ${cores} workers`, bars);
 writeResults('threads', { quick, cores, cells, bars });

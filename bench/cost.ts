@@ -27,7 +27,7 @@ printTable(
 );
 
 process.stderr.write('  calls: chats of ~40k tokens\n');
-const calls = await callCosts([5, 200], quick ? 600 : 5_000, quick ? 2 : 9);
+const calls = await callCosts([5, 200], quick ? 600 : 5_000, quick ? 1 : 9);
 const us = (value: number) => value.toFixed(0);
 console.log('');
 printTable(

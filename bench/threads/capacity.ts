@@ -30,19 +30,22 @@ export class Capacity {
     return new Capacity(piscina, workers, bodies, kind);
   }
 
+  /** Serves every body `passes` times in every worker, so that each has seen all. The ids of each body, by worker. */
+  async warmUp(passes: number): Promise<readonly (readonly Uint32Array[])[]> {
+    const task = { bodies: this.#bodies, kind: this.#kind, passes };
+    return this.#inEach((piscina) => piscina.run(task, { name: 'idsOf' }) as Promise<readonly Uint32Array[]>);
+  }
+
   /** Calls per second of all workers together. */
   async measure(milliseconds: number): Promise<number> {
     const task = { bodies: this.#bodies, kind: this.#kind, milliseconds };
-    const calls = (await Promise.all(
-      Array.from({ length: this.#workers }, () => this.#piscina.run(task)),
-    )) as number[];
-    return (calls.reduce((sum, count) => sum + count, 0) * 1e3) / milliseconds;
+    const rates = await this.#inEach((piscina) => piscina.run(task) as Promise<number>);
+    return rates.reduce((sum, rate) => sum + rate, 0);
   }
 
-  async ids(): Promise<readonly Uint32Array[]> {
-    return this.#piscina.run({ bodies: this.#bodies, kind: this.#kind }, { name: 'idsOf' }) as Promise<
-      readonly Uint32Array[]
-    >;
+  /** A worker runs one task at a time, and none of these is done before all are given out. */
+  #inEach<T>(run: (piscina: Piscina) => Promise<T>): Promise<T[]> {
+    return Promise.all(Array.from({ length: this.#workers }, () => run(this.#piscina)));
   }
 
   async close(): Promise<void> {

@@ -33,7 +33,9 @@ export const THREADS = [1, 2, 4, 16, 64] as const;
 const KIND = 'chat';
 const CALLS_PER_THREAD = 3;
 /** Different texts of the same words. */
-const TEXTS = 24;
+const TEXTS = 12;
+/** Until every worker has seen every text, and its code is compiled. */
+const PASSES = 4;
 
 /**
  * C threads on a private child, and the same service work without one. Round after round, capacity right before callers, so
@@ -47,9 +49,10 @@ export async function measureThreads({ workers, bytes, rounds, milliseconds }: P
   const capacity = await Capacity.open(workers, bodies, KIND);
   const target = ['--model', MODEL_DIRECTORY, '--runtime-threads', String(workers)];
   const { client, hashes } = await TimingsClient.start(target, KIND, bodies);
-  requireSameIds(hashes, await capacity.ids());
-  await capacity.measure(milliseconds / 2);
-  await client.run(16, milliseconds / 2);
+  for (const ids of await capacity.warmUp(PASSES)) requireSameIds(hashes, ids);
+  for (let calls = 0; calls < PASSES * TEXTS * workers; ) {
+    calls += (await client.run(2 * workers, milliseconds / 2)).calls;
+  }
   const taken = new Map<number, { timings: CallTimings; capacity: number }[]>();
   for (let round = 0; round < rounds; round++) {
     process.stderr.write(`\r  ${workers} workers, ${bytes} bytes: round ${round + 1} of ${rounds} `);

@@ -11,7 +11,7 @@ const cores = availableParallelism();
 const LARGE = 154_000;
 const SMALL = 15_400;
 const plans: readonly Plan[] = quick
-  ? [{ workers: cores, bytes: LARGE, rounds: 2, milliseconds: 400 }]
+  ? [{ workers: cores, bytes: LARGE, rounds: 3, milliseconds: 300 }]
   : [
       { workers: cores, bytes: LARGE, rounds: 7, milliseconds: 1_000 },
       { workers: cores, bytes: SMALL, rounds: 5, milliseconds: 500 },

@@ -1,11 +1,12 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { TIMINGS_CLIENT } from './paths.ts';
+import { writeBodies } from './threads/bodies.ts';
 
 /** Microseconds. */
 export interface Spread {
@@ -56,7 +57,7 @@ export class TimingsClient {
   ): Promise<{ client: TimingsClient; hashes: readonly number[] }> {
     const folder = mkdtempSync(join(tmpdir(), 'epptok-timings-'));
     const file = join(folder, 'bodies.jsonl');
-    writeFileSync(file, bodies.join('\n'));
+    writeBodies(file, bodies);
     const child = spawn(TIMINGS_CLIENT, [...target, '--kind', kind, '--bodies', file], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });

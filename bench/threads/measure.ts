@@ -1,7 +1,7 @@
 import { FreshText } from '../fresh-text.ts';
 import { MODEL_DIRECTORY } from '../paths.ts';
 import { median } from '../statistics.ts';
-import { type CallTimings, idsHash, type Spread, TimingsClient } from '../timings-client.ts';
+import { type CallTimings, type Spread, TimingsClient } from '../timings-client.ts';
 import { Capacity } from './capacity.ts';
 
 export interface Plan {
@@ -46,10 +46,10 @@ export async function measureThreads({ workers, bytes, rounds, milliseconds }: P
   const bodies = Array.from({ length: TEXTS }, () =>
     JSON.stringify({ messages: [{ role: 'user', content: prose.text(bytes) }] }),
   );
-  const capacity = await Capacity.open(workers, bodies, KIND);
+  const { capacity, hashes: expected } = await Capacity.open(workers, bodies, KIND, PASSES);
   const target = ['--model', MODEL_DIRECTORY, '--runtime-threads', String(workers)];
   const { client, hashes } = await TimingsClient.start(target, KIND, bodies);
-  for (const ids of await capacity.warmUp(PASSES)) requireSameIds(hashes, ids);
+  for (const ofOne of expected) requireSameIds(hashes, ofOne);
   for (let calls = 0; calls < PASSES * TEXTS * workers; ) {
     calls += (await client.run(2 * workers, milliseconds / 2)).calls;
   }
@@ -67,12 +67,12 @@ export async function measureThreads({ workers, bytes, rounds, milliseconds }: P
     }
   }
   process.stderr.write('\n');
-  await Promise.all([client.close(), capacity.close()]);
+  await client.close();
+  capacity.close();
   return [...taken.values()].map((all) => cellOf(workers, bytes, all));
 }
 
-function requireSameIds(hashes: readonly number[], ids: readonly Uint32Array[]): void {
-  const expected = ids.map(idsHash);
+function requireSameIds(hashes: readonly number[], expected: readonly number[]): void {
   if (hashes.length !== expected.length || hashes.some((hash, i) => hash !== expected[i])) {
     throw new Error('callers get other ids than the workers give without them');
   }

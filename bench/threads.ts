@@ -23,12 +23,20 @@ function judge(cells: readonly ThreadsCell[]): readonly Bar[] {
   const at = (threads: number) =>
     cells.find((cell) => cell.workers === cores && cell.bytes === LARGE && cell.threads === threads)!;
   const share = at(16).shareOfCapacity;
+  // The processes take turns; one that got more of the cores in its turn than the other did shows nothing.
+  const plausible = share <= 1.1;
   const [few, many] = [at(16), at(64)];
   const waited = many.queue.mean - few.queue.mean;
   const grown = many.total.mean - few.total.mean;
   const encode = many.encode.p50 / few.encode.p50;
   return [
-    { what: 'share of the capacity at 16 threads', demanded: '>= 0.9', measured: share, met: share >= 0.9 },
+    {
+      what: 'share of the capacity at 16 threads',
+      demanded: '>= 0.9',
+      measured: share,
+      met: share >= 0.9 && plausible,
+      ...(plausible ? {} : { note: 'more than there is: this machine is too busy to tell' }),
+    },
     {
       what: 'of the growth from 16 to 64 threads, waiting',
       demanded: '>= 0.9',

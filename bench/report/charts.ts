@@ -13,7 +13,8 @@ const CONFIG = {
   config: {
     font: 'sans-serif',
     title: { anchor: 'start', fontSize: 14 },
-    header: { labelFontSize: 12, labelAnchor: 'start' },
+    headerRow: { labelFontSize: 12, labelAnchor: 'start', labelAngle: 0, labelOrient: 'top' },
+    legend: { labelLimit: 400 },
   },
 } as const;
 
@@ -78,17 +79,17 @@ export function overheadChart({ modes }: NonNullable<AllResults['overhead']>): P
   // The same order in every mode.
   const designs = [...new Set(values.sort((a, b) => a.p50 - b.p50).map(({ design }) => design))];
   return svg({
-    title: 'One call of 4 kB without encode, by way in (p50, microseconds, logarithmic)',
+    title: 'One call of 4 kB without encode, by way in (p50, microseconds)',
     data: { values },
     facet: { row: { field: 'mode', type: 'nominal', title: null } },
     spec: {
       width: 560,
       encoding: {
         y: { field: 'design', type: 'nominal', title: null, sort: designs },
-        x: { field: 'p50', type: 'quantitative', title: 'us', scale: { type: 'log' } },
+        x: { field: 'p50', type: 'quantitative', title: 'us' },
       },
       layer: [
-        { mark: { type: 'bar', baseline: 1 } },
+        { mark: 'bar' },
         {
           mark: { type: 'text', align: 'left', dx: 4 },
           encoding: { text: { field: 'p50', type: 'quantitative', format: '.1f' } },
@@ -149,7 +150,7 @@ export function threadsChart({ cells }: NonNullable<AllResults['threads']>): Pro
       x: { field: 'threads', type: 'ordinal', title: 'C threads', axis: { labelAngle: 0 } },
       y: { field: 'perSecond', type: 'quantitative', title: 'calls/s', scale: { zero: true } },
       color: { field: 'workers', type: 'nominal', title: null },
-      strokeDash: { field: 'of', type: 'nominal', title: null },
+      strokeDash: { field: 'of', type: 'nominal', title: null, legend: { symbolType: 'stroke' } },
     },
   });
 }

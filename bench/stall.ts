@@ -25,7 +25,7 @@ const PROMPTS = {
   '40k': { bytes: 154_000, perSecond: 6 },
 } as const;
 const CELLS: readonly Cell[] = quick
-  ? [{ prompt: '40k', concurrency: 64, seconds: 5 }]
+  ? [{ prompt: '40k', concurrency: 64, seconds: 6 }]
   : (['1k', '40k'] as const).flatMap((prompt) =>
       [1, 8, 64].map((concurrency) => ({ prompt, concurrency, seconds: prompt === '1k' ? 10 : 20 })),
     );
@@ -63,6 +63,7 @@ async function measureCell(
     concurrency: cell.concurrency,
     promptBytes: bytes,
     seconds: cell.seconds,
+    rampSeconds: quick ? 4 : 2,
     prepared: cell.concurrency + perSecond * cell.seconds,
   };
   await control(workers);

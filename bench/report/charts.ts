@@ -150,7 +150,12 @@ export function threadsChart({ cells }: NonNullable<AllResults['threads']>): Pro
       x: { field: 'threads', type: 'ordinal', title: 'C threads', axis: { labelAngle: 0 } },
       y: { field: 'perSecond', type: 'quantitative', title: 'calls/s', scale: { zero: true } },
       color: { field: 'workers', type: 'nominal', title: null },
-      strokeDash: { field: 'of', type: 'nominal', title: null, legend: { symbolType: 'stroke' } },
+      strokeDash: {
+        field: 'of',
+        type: 'nominal',
+        title: null,
+        legend: { symbolType: 'stroke', symbolStrokeColor: '#333' },
+      },
     },
   });
 }

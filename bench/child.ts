@@ -10,10 +10,10 @@ export interface Child {
   readonly says: Readable;
 }
 
-/** A TypeScript file of the bench as a process of its own; it speaks on standard output. */
-export function startScript(file: URL, args: readonly string[]): Child {
+/** A TypeScript file of the bench as a process of its own; it speaks on standard output. `session`: of its own too. */
+export function startScript(file: URL, args: readonly string[], { session = false } = {}): Child {
   const script = ['--import', 'tsx', fileURLToPath(file), ...args];
-  const child = spawn(process.execPath, script, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, script, { stdio: ['pipe', 'pipe', 'inherit'], detached: session });
   endWithThisProcess(child);
   return { process: child, says: child.stdout };
 }

@@ -1,22 +1,24 @@
 import { modelDirectory, type RealModel } from '../test/models.ts';
+import { type CallCost, callCosts } from './cost/calls.ts';
 import { instrumentCosts } from './cost/instruments.ts';
 import { type MemoryCost, memoryCost } from './cost/memory.ts';
 import { type StartCost, startCosts } from './cost/start.ts';
-import { printTable, writeResults } from './results.ts';
+import { type Bar, printBars, printTable, writeResults } from './results.ts';
 
 /**
- * What it costs to have a tokenizer at all: the time to the first ids, the memory of `epptok serve` by models and threads, and
- * what metrics and traces add to a call. `npm run bench:cost [-- --quick]`.
+ * What it costs to have a tokenizer at all: the time to the first ids, where the time of a call goes, the memory of
+ * `epptok serve` by models and threads, and what metrics and traces add to a call. `npm run bench:cost [-- --quick]`.
  */
 const quick = process.argv.includes('--quick');
-const rounds = quick ? 3 : 7;
 const MODELS: readonly RealModel[] = quick
   ? ['qwen3']
   : ['qwen3', 'llama3', 'gptoss', 'gemma3', 'deepseek_v3'];
 
 const start: StartCost[] = [];
 for (const model of MODELS) {
-  console.log(`start: ${model}`);
+  process.stderr.write(`  start: ${model}\n`);
+  // The promise is about the first of them.
+  const rounds = quick ? 3 : model === 'qwen3' ? 7 : 3;
   start.push(...(await startCosts(model, modelDirectory(model), rounds)));
 }
 printTable(
@@ -24,15 +26,53 @@ printTable(
   start.map(({ what, model, ms }) => [what, model, ms.toFixed(0)]),
 );
 
+process.stderr.write('  calls: chats of ~40k tokens\n');
+const calls = await callCosts([5, 200], quick ? 600 : 5_000, quick ? 1 : 9);
+const us = (value: number) => value.toFixed(0);
+console.log('');
+printTable(
+  [
+    'C over a socket, us (p50), seen before',
+    'tokens',
+    'parse',
+    'render',
+    'encode',
+    'bridge',
+    'whole',
+    'bridge / whole',
+    'with the library',
+    'times',
+  ],
+  calls.map((call) => [
+    `${call.turns} turns, ${call.bytes} bytes`,
+    String(call.tokens),
+    us(call.parse.p50),
+    us(call.template.p50),
+    us(call.encode.p50),
+    us(call.bridge.p50),
+    us(call.whole.p50),
+    call.bridgeShare.toFixed(3),
+    us(call.library.whole),
+    call.timesLibrary.toFixed(1),
+  ]),
+);
+console.log("with the library: AsyncTokenizer, encoder 'library', which epptok serve does not have");
+
 const memory: MemoryCost[] = [];
-const counts = quick ? [2] : [1, 2, 4, 8];
-const sets: RealModel[][] = quick
-  ? [['qwen3']]
-  : [['qwen3'], ['qwen3', 'llama3'], ['qwen3', 'llama3', 'gptoss']];
+const sets: [RealModel[], number[]][] = quick
+  ? [[['qwen3'], [2]]]
+  : [
+      [['qwen3'], [1, 2, 4, 8]],
+      [['qwen3', 'llama3'], [2]],
+      [
+        ['qwen3', 'llama3', 'gptoss'],
+        [2, 4],
+      ],
+    ];
 if (process.platform === 'linux') {
-  for (const set of sets) {
+  for (const [set, counts] of sets) {
     for (const threads of counts) {
-      console.log(`memory: ${set.join(', ')} with ${threads} threads`);
+      process.stderr.write(`  memory: ${set.join(', ')} with ${threads} threads\n`);
       memory.push(
         await memoryCost(
           set.map((model) => `${model}=${modelDirectory(model)}`),
@@ -41,6 +81,7 @@ if (process.platform === 'linux') {
       );
     }
   }
+  console.log('');
   printTable(
     ['epptok serve', 'threads', 'ready MB', 'after ~40k-token calls MB'],
     memory.map(({ models, threads, readyMb, servedMb }) => [
@@ -52,9 +93,53 @@ if (process.platform === 'linux') {
   );
 }
 
-const instruments = await instrumentCosts(quick ? 100_000 : 1_000_000);
+process.stderr.write('  instruments\n');
+const instruments = await instrumentCosts(quick ? 100_000 : 300_000);
+console.log('');
 printTable(
   ['instruments', 'us'],
   instruments.map(({ what, ns }) => [what, (ns / 1e3).toFixed(3)]),
 );
-writeResults('cost', { quick, start, memory, instruments });
+
+const bars = [...startBars(start), ...calls.flatMap(callBars), ...memoryBars(memory)];
+printBars('', bars);
+writeResults('cost', { quick, start, calls, memory, instruments, bars });
+
+function startBars(costs: readonly StartCost[]): readonly Bar[] {
+  return costs
+    .filter(({ model }) => model === 'qwen3')
+    .map(({ what, ms }) => ({
+      what: `first ids of Qwen3, ms: ${what}`,
+      demanded: '< 1000',
+      measured: ms,
+      met: ms < 1_000,
+    }));
+}
+
+function callBars({ turns, bridgeShare, timesLibrary }: CallCost): readonly Bar[] {
+  return [
+    {
+      what: `${turns} turns: bridge / whole`,
+      demanded: '< 0.1',
+      measured: bridgeShare,
+      met: bridgeShare < 0.1,
+    },
+    {
+      what: `${turns} turns: library / whole`,
+      demanded: '>= 20',
+      measured: timesLibrary,
+      met: timesLibrary >= 20,
+    },
+  ];
+}
+
+function memoryBars(costs: readonly MemoryCost[]): readonly Bar[] {
+  return costs
+    .filter(({ models, threads }) => models.length === 1 && threads === 2)
+    .map(({ servedMb }) => ({
+      what: 'epptok serve, Qwen3, two workers, after calls, MB',
+      demanded: '< 250',
+      measured: servedMb,
+      met: servedMb < 250,
+    }));
+}

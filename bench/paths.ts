@@ -7,6 +7,7 @@ const built = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.
 export const CLI = built('dist/cli.js');
 export const POOL_WORKER = new URL('../dist/pool-worker.js', import.meta.url);
 export const BENCH_CLIENT = built('build/native/bench_client');
+export const TIMINGS_CLIENT = built('build/native/timings_client');
 export const PLUGIN = built(
   `build/native/libquickstart_plugin.${process.platform === 'darwin' ? 'dylib' : 'so'}`,
 );

@@ -24,7 +24,7 @@ export interface CaseResult {
  */
 const [resultFile, length] = process.argv.slice(2);
 const quick = length === 'quick';
-const rounds = quick ? 7 : 11;
+const rounds = quick ? 5 : 11;
 const folder = mkdtempSync(join(tmpdir(), 'epptok-overhead-'));
 const cases = openCases(quick);
 const designs = await openDesigns(folder);

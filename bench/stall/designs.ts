@@ -4,7 +4,10 @@ import { Tokenizer as LibraryTokenizer } from '@huggingface/tokenizers';
 import { AsyncTokenizer } from 'epptok';
 import { Piscina } from 'piscina';
 import { openModel, prepareModel } from '../../src/core/model.ts';
-import { MODEL, MODEL_DIRECTORY } from '../paths.ts';
+import { everyWorkerGreets, openPiscina, type WorkerSeed } from '../../src/core/pool.ts';
+import { prepareModels } from '../../src/core/runtime.ts';
+import type { Request, Response } from '../../src/protocol/messages.ts';
+import { MODEL, MODEL_DIRECTORY, POOL_WORKER } from '../paths.ts';
 
 /** What a frontend does with the text of a request. `signal`: its caller has left. */
 export type Encode = (text: Buffer, signal: AbortSignal) => Uint32Array | Promise<Uint32Array>;
@@ -23,8 +26,9 @@ export const DESIGNS: readonly Design[] = [
     is: 'offloading alone',
     open: (n) => throughAsyncTokenizer(n, 'library'),
   },
-  { name: 'library, bare piscina', is: 'for comparison: no dispatcher', open: barePiscina },
+  { name: 'library, bare piscina', is: 'for comparison: no dispatcher', open: libraryBarePiscina },
   { name: 'compiled, on the loop', is: 'a faster encoder alone', open: compiledOnTheLoop },
+  { name: 'compiled, bare piscina', is: 'for comparison: no dispatcher', open: compiledBarePiscina },
   { name: 'compiled, AsyncTokenizer', is: 'the default', open: (n) => throughAsyncTokenizer(n, 'compiled') },
 ];
 
@@ -47,7 +51,7 @@ async function throughAsyncTokenizer(threads: number, encoder: 'compiled' | 'lib
   return async (body, signal) => (await tokenizer.tokenize({ kind: 'text', body, signal })).ids;
 }
 
-async function barePiscina(threads: number): Promise<Encode> {
+async function libraryBarePiscina(threads: number): Promise<Encode> {
   const pool = new Piscina<Buffer, Uint32Array>({
     filename: new URL('./piscina-worker.js', import.meta.url).href,
     minThreads: threads,
@@ -57,4 +61,18 @@ async function barePiscina(threads: number): Promise<Encode> {
   // Each worker is warm once it has answered.
   await Promise.all(Array.from({ length: threads * 2 }, () => pool.run(Buffer.from('Warm up.'))));
   return (text, signal) => pool.run(text, { signal });
+}
+
+/** The very workers of AsyncTokenizer, with nothing before them but piscina's own queue. */
+async function compiledBarePiscina(threads: number): Promise<Encode> {
+  const prepared = await prepareModels([{ name: 'qwen3', directory: MODEL_DIRECTORY }], POOL_WORKER);
+  if (!prepared.ok) throw new Error(prepared.fault.message);
+  const seed: WorkerSeed = { models: prepared.value, numbers: new SharedArrayBuffer(4) };
+  const pool = openPiscina(POOL_WORKER, threads, seed);
+  const ready = await everyWorkerGreets(pool, threads);
+  if (!ready.ok) throw new Error(ready.fault.message);
+  return async (body, signal) => {
+    const request: Request = { operation: 'tokenize', kind: 'text', flags: 0, model: '', body };
+    return ((await pool.run(request, { signal })) as Response).ids;
+  };
 }

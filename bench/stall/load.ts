@@ -9,6 +9,8 @@ export interface LoadOrder {
   readonly concurrency: number;
   readonly promptBytes: number;
   readonly seconds: number;
+  /** Over how long the callers come. If all came at once, a blocked loop would see one stall and send no heartbeat before it. */
+  readonly rampSeconds: number;
   /** Prompts made before the load starts, so that making them takes no core from the frontend. */
   readonly prepared: number;
 }
@@ -46,10 +48,15 @@ class Load {
    * leave, with their calls in flight.
    */
   async run(): Promise<LoadReport> {
-    const { seconds, concurrency } = this.#order;
+    const { seconds, concurrency, rampSeconds } = this.#order;
     await this.#post(`/start?seconds=${seconds}`, '');
     const start = performance.now();
-    const callers = Promise.all(Array.from({ length: concurrency }, () => this.#caller()));
+    const callers = Promise.all(
+      Array.from({ length: concurrency }, async (_, i) => {
+        await setTimeout((i * rampSeconds * 1e3) / concurrency);
+        await this.#caller();
+      }),
+    );
     await Promise.race([callers, setTimeout(seconds * 1e3)]);
     const report = {
       completed: this.#latencies.length,

@@ -1,0 +1,66 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { CallCost } from '../cost/calls.ts';
+import type { InstrumentCost } from '../cost/instruments.ts';
+import type { MemoryCost } from '../cost/memory.ts';
+import type { StartCost } from '../cost/start.ts';
+import type { Cell as EncodeCell } from '../encode/measure.ts';
+import type { Bar as OverheadBar } from '../overhead/bars.ts';
+import type { Measured as Overhead } from '../overhead/measure.ts';
+import type { Bar } from '../results.ts';
+import type { Measured as Stall } from '../stall/measured.ts';
+import type { ThreadsCell } from '../threads/measure.ts';
+
+/** What each bench leaves in bench/results/<name>.json; a bench that crashed has left nothing. */
+export interface AllResults {
+  readonly overhead?: {
+    readonly modes: Readonly<Record<string, Overhead>>;
+    readonly bars: readonly OverheadBar[];
+  };
+  readonly encode?: {
+    /** By model, encoder and text. */
+    readonly speeds: Readonly<
+      Record<string, Readonly<Record<string, Readonly<Record<string, EncodeCell | 'not installed'>>>>>
+    >;
+    readonly missed: readonly string[];
+  };
+  readonly render?: {
+    readonly bar: number;
+    readonly rows: readonly {
+      readonly template: string;
+      readonly conversation: string;
+      readonly tools: boolean;
+      readonly oursUs: number;
+      readonly peerUs: number;
+      readonly ratio: number;
+    }[];
+  };
+  readonly stall?: { readonly measured: readonly Omit<Stall, 'hashes'>[]; readonly bars: readonly Bar[] };
+  readonly threads?: {
+    readonly cores: number;
+    readonly cells: readonly ThreadsCell[];
+    readonly bars: readonly Bar[];
+  };
+  readonly cost?: {
+    readonly start: readonly StartCost[];
+    readonly calls: readonly CallCost[];
+    readonly memory: readonly MemoryCost[];
+    readonly instruments: readonly InstrumentCost[];
+    readonly bars: readonly Bar[];
+  };
+}
+
+export type BenchName = keyof AllResults;
+const NAMES: readonly BenchName[] = ['overhead', 'encode', 'render', 'stall', 'threads', 'cost'];
+
+export function readAll(folder: URL): AllResults {
+  return Object.fromEntries(
+    NAMES.map((name) => [name, new URL(`${name}.json`, folder)] as const)
+      .filter(([, file]) => existsSync(file))
+      .map(([name, file]) => [name, JSON.parse(readFileSync(file, 'utf8')) as unknown]),
+  ) as AllResults;
+}
+
+/** Largest prompts under the heaviest load: what the picture shows and the bars judge. */
+export function heaviest(stall: NonNullable<AllResults['stall']>) {
+  return stall.measured.filter(({ prompt, concurrency }) => prompt === '40k' && concurrency === 64);
+}

@@ -1,0 +1,173 @@
+import type { CallCost } from '../cost/calls.ts';
+import type { InstrumentCost } from '../cost/instruments.ts';
+import type { MemoryCost } from '../cost/memory.ts';
+import type { StartCost } from '../cost/start.ts';
+import { digits } from './bars.ts';
+import type { AllResults } from './results.ts';
+
+/** A table of Markdown; the first column to the left, the others to the right. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
+}
+
+const ms = (us: number) => digits(us / 1e3);
+
+export function stallTable({ measured }: NonNullable<AllResults['stall']>): string {
+  return table(
+    [
+      'design',
+      'prompt, in flight',
+      'req/s',
+      'p50 ms',
+      'p99 ms',
+      'stalls > 20 ms',
+      '> 100',
+      '> 1000',
+      'longest ms',
+      'ACKs late',
+      'missed',
+      'workers marked down',
+    ],
+    measured.map(({ design, prompt, concurrency, requestsPerSecond, p50, p99, loop, heartbeats }) => [
+      design,
+      `${prompt} x ${concurrency}`,
+      digits(requestsPerSecond),
+      digits(p50),
+      digits(p99),
+      ...([20, 100, 1000] as const).map((limit) => String(loop.stalls[limit])),
+      loop.monitorMax.toFixed(0),
+      `${heartbeats.late} of ${heartbeats.sent}`,
+      String(heartbeats.missed),
+      String(heartbeats.inhibited),
+    ]),
+  );
+}
+
+export function threadsTable({ cells }: NonNullable<AllResults['threads']>): string {
+  return table(
+    [
+      'workers',
+      'prompt bytes',
+      'C threads',
+      'calls/s',
+      'of capacity',
+      'queue p50 ms',
+      'p99',
+      'encode p50 ms',
+      'p99',
+      'round trip p50 ms',
+      'p99',
+    ],
+    cells.map((cell) => [
+      String(cell.workers),
+      String(cell.bytes),
+      String(cell.threads),
+      digits(cell.callsPerSecond),
+      `${(cell.shareOfCapacity * 100).toFixed(0)} %`,
+      ...[cell.queue, cell.encode, cell.roundTrip].flatMap(({ p50, p99 }) => [ms(p50), ms(p99)]),
+    ]),
+  );
+}
+
+export function callsTable(calls: readonly CallCost[]): string {
+  return table(
+    [
+      'turns',
+      'tokens',
+      'parse',
+      'render',
+      'encode',
+      'bridge',
+      'whole',
+      'bridge / whole',
+      'library',
+      'library / whole',
+    ],
+    calls.map((call) => [
+      String(call.turns),
+      String(call.tokens),
+      ...[call.parse, call.template, call.encode, call.bridge, call.whole].map(({ p50 }) => p50.toFixed(0)),
+      call.bridgeShare.toFixed(3),
+      call.library.whole.toFixed(0),
+      digits(call.timesLibrary),
+    ]),
+  );
+}
+
+export function startTable(start: readonly StartCost[]): string {
+  const models = [...new Set(start.map(({ model }) => model))];
+  const ways = [...new Set(start.map(({ what }) => what))];
+  return table(
+    ['open to first ids, two workers, ms', ...models],
+    ways.map((way) => [
+      way,
+      ...models.map((model) =>
+        (start.find((one) => one.what === way && one.model === model)?.ms ?? Number.NaN).toFixed(0),
+      ),
+    ]),
+  );
+}
+
+export function memoryTable(memory: readonly MemoryCost[]): string {
+  return table(
+    ['resident MB of `epptok serve`', 'workers', 'ready', 'after calls of ~40k tokens'],
+    memory.map(({ models, threads, readyMb, servedMb }) => [
+      models.join(', '),
+      String(threads),
+      readyMb.toFixed(0),
+      servedMb.toFixed(0),
+    ]),
+  );
+}
+
+export function instrumentsTable(instruments: readonly InstrumentCost[]): string {
+  return table(
+    ['', 'us'],
+    instruments.map(({ what, ns }) => [what, (ns / 1e3).toFixed(3)]),
+  );
+}
+
+export function overheadTable({ modes }: NonNullable<AllResults['overhead']>): string {
+  return table(
+    ['p50 / p99, us', ...Object.values(modes)[0]!.cases.flatMap(({ name }) => name)],
+    Object.entries(modes).flatMap(([mode, { cases }]) =>
+      [...new Set(cases.flatMap(({ designs }) => Object.keys(designs)))].map((design) => [
+        `${design}, ${mode}`,
+        ...cases.map(({ designs }) => {
+          const times = designs[design];
+          return times === undefined ? '' : `${digits(times.p50)} / ${digits(times.p99)}`;
+        }),
+      ]),
+    ),
+  );
+}
+
+export function encodeTable({ speeds }: NonNullable<AllResults['encode']>): string {
+  const texts = Object.keys(Object.values(Object.values(speeds)[0]!)[0]!);
+  return table(
+    ['MB/s, new text / seen before', ...texts],
+    Object.entries(speeds).flatMap(([model, encoders]) =>
+      Object.entries(encoders).map(([encoder, cells]) => [
+        `${model}, ${encoder}`,
+        ...texts.map((text) => {
+          const cell = cells[text];
+          if (cell === undefined || cell === 'not installed') return 'not installed';
+          return `${digits(cell.freshMBps)} / ${digits(cell.warmMBps)}`;
+        }),
+      ]),
+    ),
+  );
+}
+
+export function renderTable({ rows }: NonNullable<AllResults['render']>): string {
+  return table(
+    ['template, conversation', 'ours us', '@huggingface/jinja us', 'times'],
+    rows.map(({ template, conversation, tools, oursUs, peerUs, ratio }) => [
+      `${template}, ${conversation}${tools ? ', tools' : ''}`,
+      digits(oursUs),
+      digits(peerUs),
+      digits(ratio),
+    ]),
+  );
+}

@@ -162,7 +162,7 @@ struct epptok_options {
     const char *runtime_path;     /* serve-process.js; NULL: $EPPTOK_RUNTIME, else beside the library */
     const char *node_path;        /* NULL: $EPPTOK_NODE, else `node` on PATH */
     const char *engine;           /* whose special tokens: "vllm" (NULL) or "dynamo" */
-    uint32_t threads;             /* private child: workers; 0: the cores available */
+    uint32_t threads;             /* private child: workers, at most 1,024; 0: the cores available */
     uint32_t default_timeout_ms;  /* for calls with timeout_ms 0; 0: 30,000 */
     uint32_t open_timeout_ms;     /* connecting, spawning and loading models; 0: 30,000 */
     uint32_t max_queue_calls;     /* private child: calls waiting before BACKPRESSURE; 0: 1,024 */

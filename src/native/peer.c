@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "absolute.h"
 #include "clock.h"
 #include "descriptor.h"
 #include "wire.h"
@@ -21,6 +22,21 @@
 #define MS_TO_SEE_IT_DIE 20
 #define MS_TO_LEARN_HOW_IT_DIED 50
 
+static epptok_status absolute_socket(const char *given, char **path, epptok_i_reason *reason)
+{
+    const size_t most = sizeof((struct sockaddr_un *)NULL)->sun_path - 1;
+    if (given[0] == '\0') {
+        return epptok_i_because(reason, EPPTOK_INVALID_ARGUMENT, "options.socket_path is empty");
+    }
+    epptok_status status = epptok_i_absolute("options.socket_path", given, path, reason);
+    if (status == EPPTOK_OK && strlen(*path) > most) {
+        status = epptok_i_because(reason, EPPTOK_INVALID_ARGUMENT,
+                                  "options.socket_path is %zu bytes long%s, at most %zu fit: %s", strlen(*path),
+                                  given[0] == '/' ? "" : " with the current directory in front", most, *path);
+    }
+    return status;
+}
+
 epptok_i_peer *epptok_i_peer_create(const epptok_options *options, epptok_status *status, epptok_i_reason *reason)
 {
     epptok_i_peer *peer = calloc(1, sizeof *peer);
@@ -31,12 +47,8 @@ epptok_i_peer *epptok_i_peer_create(const epptok_options *options, epptok_status
     peer->any_user = (options->flags & EPPTOK_OPEN_ALLOW_OTHER_USER) != 0;
     if (options->socket_path == NULL) {
         *status = epptok_i_launch_prepare(options, &peer->launch, reason);
-    } else if (strlen(options->socket_path) >= sizeof((struct sockaddr_un *)NULL)->sun_path) {
-        *status = epptok_i_because(reason, EPPTOK_INVALID_ARGUMENT, "options.socket_path is %zu bytes long, at most %zu fit",
-                                   strlen(options->socket_path), sizeof((struct sockaddr_un *)NULL)->sun_path - 1);
     } else {
-        peer->socket_path = strdup(options->socket_path);
-        *status = peer->socket_path == NULL ? epptok_i_out_of_memory(reason) : EPPTOK_OK;
+        *status = absolute_socket(options->socket_path, &peer->socket_path, reason);
     }
     if (*status != EPPTOK_OK) {
         epptok_i_peer_free(peer);
@@ -292,6 +304,10 @@ void epptok_i_peer_close(epptok_i_handle *handle)
     }
     (void)pthread_mutex_unlock(&handle->lock);
     for (epptok_i_child *child = peer->child; child != NULL; child = child->older) {
-        epptok_i_child_end(child);
+        if (peer->opened) {
+            epptok_i_child_end(child);
+        } else {
+            epptok_i_child_end_at_once(child);
+        }
     }
 }

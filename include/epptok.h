@@ -152,7 +152,10 @@ typedef enum epptok_transport {
 /* Private child: take a chat_template from requests. Without it such requests are EPPTOK_UNSUPPORTED. */
 #define EPPTOK_OPEN_ALLOW_CHAT_TEMPLATE 2u
 
-/* Start from EPPTOK_OPTIONS_INIT. New fields come at the end; struct_size tells the library which ones you know. */
+/*
+ * Start from EPPTOK_OPTIONS_INIT. New fields come at the end; struct_size tells the library which ones you know.
+ * A relative path is of the current directory at epptok_open(), which may change later. A private child runs in "/".
+ */
 struct epptok_options {
     size_t struct_size;
     uint32_t abi_version;

@@ -9,5 +9,7 @@
  * INVALID_ARGUMENT, naming `what`, where the current directory cannot be told (it was removed, say).
  */
 epptok_status epptok_i_absolute(const char *what, const char *path, char **absolute, epptok_i_reason *reason);
+/* options.socket_path, which a socket address has to hold: INVALID_ARGUMENT, naming it, where it does not fit or is empty. */
+epptok_status epptok_i_absolute_socket(const char *path, char **absolute, epptok_i_reason *reason);
 
 #endif

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "absolute.h"
@@ -22,21 +21,6 @@
 #define MS_TO_SEE_IT_DIE 20
 #define MS_TO_LEARN_HOW_IT_DIED 50
 
-static epptok_status absolute_socket(const char *given, char **path, epptok_i_reason *reason)
-{
-    const size_t most = sizeof((struct sockaddr_un *)NULL)->sun_path - 1;
-    if (given[0] == '\0') {
-        return epptok_i_because(reason, EPPTOK_INVALID_ARGUMENT, "options.socket_path is empty");
-    }
-    epptok_status status = epptok_i_absolute("options.socket_path", given, path, reason);
-    if (status == EPPTOK_OK && strlen(*path) > most) {
-        status = epptok_i_because(reason, EPPTOK_INVALID_ARGUMENT,
-                                  "options.socket_path is %zu bytes long%s, at most %zu fit: %s", strlen(*path),
-                                  given[0] == '/' ? "" : " with the current directory in front", most, *path);
-    }
-    return status;
-}
-
 epptok_i_peer *epptok_i_peer_create(const epptok_options *options, epptok_status *status, epptok_i_reason *reason)
 {
     epptok_i_peer *peer = calloc(1, sizeof *peer);
@@ -48,7 +32,7 @@ epptok_i_peer *epptok_i_peer_create(const epptok_options *options, epptok_status
     if (options->socket_path == NULL) {
         *status = epptok_i_launch_prepare(options, &peer->launch, reason);
     } else {
-        *status = absolute_socket(options->socket_path, &peer->socket_path, reason);
+        *status = epptok_i_absolute_socket(options->socket_path, &peer->socket_path, reason);
     }
     if (*status != EPPTOK_OK) {
         epptok_i_peer_free(peer);

@@ -154,7 +154,8 @@ typedef enum epptok_transport {
 
 /*
  * Start from EPPTOK_OPTIONS_INIT. New fields come at the end; struct_size tells the library which ones you know.
- * A relative path is of the current directory at epptok_open(), which may change later. A private child runs in "/".
+ * A relative path is of the current directory at epptok_open(), which may change later: a private child runs in "/" (with
+ * glibc from 2.29, and on macOS).
  */
 struct epptok_options {
     size_t struct_size;

@@ -152,7 +152,11 @@ typedef enum epptok_transport {
 /* Private child: take a chat_template from requests. Without it such requests are EPPTOK_UNSUPPORTED. */
 #define EPPTOK_OPEN_ALLOW_CHAT_TEMPLATE 2u
 
-/* Start from EPPTOK_OPTIONS_INIT. New fields come at the end; struct_size tells the library which ones you know. */
+/*
+ * Start from EPPTOK_OPTIONS_INIT. New fields come at the end; struct_size tells the library which ones you know.
+ * A relative path is of the current directory at epptok_open(), which may change later: a private child runs in "/" (with
+ * glibc from 2.29, and on macOS).
+ */
 struct epptok_options {
     size_t struct_size;
     uint32_t abi_version;
@@ -162,7 +166,7 @@ struct epptok_options {
     const char *runtime_path;     /* serve-process.js; NULL: $EPPTOK_RUNTIME, else beside the library */
     const char *node_path;        /* NULL: $EPPTOK_NODE, else `node` on PATH */
     const char *engine;           /* whose special tokens: "vllm" (NULL) or "dynamo" */
-    uint32_t threads;             /* private child: workers; 0: the cores available */
+    uint32_t threads;             /* private child: workers, at most 1,024; 0: the cores available */
     uint32_t default_timeout_ms;  /* for calls with timeout_ms 0; 0: 30,000 */
     uint32_t open_timeout_ms;     /* connecting, spawning and loading models; 0: 30,000 */
     uint32_t max_queue_calls;     /* private child: calls waiting before BACKPRESSURE; 0: 1,024 */

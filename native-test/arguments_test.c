@@ -251,6 +251,10 @@ static void what_is_wrong_with_options_is_named(void)
     CHECK_STATUS(epptok_open(&options, &opened, message, sizeof message), EPPTOK_INVALID_ARGUMENT);
     CHECK_NAMES(message, "options.engine");
     options.engine = NULL;
+    options.threads = 1025;
+    CHECK_STATUS(epptok_open(&options, &opened, message, sizeof message), EPPTOK_INVALID_ARGUMENT);
+    CHECK_NAMES(message, "options.threads is 1025: at most 1024");
+    options.threads = 1024; /* the next refusal is of something else */
     options.struct_size = 0;
     CHECK_STATUS(epptok_open(&options, &opened, message, sizeof message), EPPTOK_INVALID_ARGUMENT);
     CHECK_NAMES(message, "struct_size");

@@ -139,6 +139,17 @@ static void open_has_a_deadline_of_its_own(void)
     CHECK_NUMBER(children(NULL), 0);
 }
 
+/* It would be waited for at close, for two seconds. */
+static void a_child_that_takes_no_notice_does_not_hold_up_an_open_that_failed(void)
+{
+    epptok *handle = NULL;
+    char message[256];
+    int64_t start = check_now_ms();
+    CHECK_STATUS(open_model("deaf", 150, &handle, message), EPPTOK_TIMEOUT);
+    CHECK(check_now_ms() - start >= 149 && check_now_ms() - start < 150 + 10 * SLACK_MS);
+    CHECK_NUMBER(children(NULL), 0);
+}
+
 static void what_is_missing_is_named(void)
 {
     epptok *handle = NULL;
@@ -419,6 +430,7 @@ int main(void)
     RUN(a_model_that_cannot_be_loaded_is_named);
     RUN(a_child_that_dies_while_it_starts_fails_the_open);
     RUN(open_has_a_deadline_of_its_own);
+    RUN(a_child_that_takes_no_notice_does_not_hold_up_an_open_that_failed);
     RUN(what_is_missing_is_named);
     RUN(the_child_inherits_no_descriptor);
     RUN(a_host_without_standard_descriptors_starts_one_too);

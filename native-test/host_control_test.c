@@ -189,6 +189,40 @@ static void hosts_that_come_and_go_leave_no_descriptor(void)
     rmdir(directory);
 }
 
+/* One that both listens and is passed connections: none of its descriptors is 0, 1 or 2. */
+static void without_standard_descriptors_a_host_takes_none_of_their_numbers(void)
+{
+    for (int first = 0; first < 3; first++) {
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            int control[2], passed[2];
+            CHECK(epptok_i_socket_pair(control) == 0 && epptok_i_socket_pair(passed) == 0);
+            for (int number = first; number < 3; number++) {
+                (void)close(number);
+            }
+            uint32_t host = start_at(path, NULL, control[1]);
+            bool served = host != 0 && epptok_i_socket_pass(control[0], 'c', passed[1]) == 0 && ready_over(passed[0]);
+            int connected = -1;
+            served = served && epptok_i_socket_connect(path, &connected) == 0;
+            served = served && fcntl(connected, F_SETFL, 0) == 0 && ready_over(connected);
+            bool untouched = true;
+            for (int number = first; number < 3; number++) {
+                untouched = untouched && fcntl(number, F_GETFD) < 0;
+            }
+            if (host != 0) {
+                epptok_host_stop(host);
+            }
+            _exit(!served ? 1 : !untouched ? 2 : 0);
+        }
+        int status = 0;
+        CHECK(waitpid(child, &status, 0) == child);
+        CHECK(WIFEXITED(status));
+        CHECK_NUMBER(WEXITSTATUS(status), 0);
+    }
+    (void)rmdir(directory);
+}
+
 int main(void)
 {
     make_directory();
@@ -197,6 +231,7 @@ int main(void)
     RUN(a_forked_child_keeps_no_connection_and_no_socket);
     RUN(a_child_that_outlives_its_parent_keeps_nothing_open);
     RUN(hosts_that_come_and_go_leave_no_descriptor);
+    RUN(without_standard_descriptors_a_host_takes_none_of_their_numbers);
     remove_directory();
     return 0;
 }

@@ -164,6 +164,17 @@ static void of_two_that_start_together_one_wins(void)
     }
 }
 
+static void a_relative_path_is_removed_from_another_directory_too(void)
+{
+    CHECK(chdir(root) == 0);
+    uint32_t host = start_at("run/socket", NULL, -1);
+    CHECK(host != 0 && access(path, F_OK) == 0);
+    CHECK(chdir("/") == 0);
+    epptok_host_stop(host);
+    CHECK(access(path, F_OK) != 0);
+    CHECK(rmdir(directory) == 0);
+}
+
 int main(void)
 {
     make_directory();
@@ -176,6 +187,7 @@ int main(void)
     RUN(only_its_own_socket_file_is_removed);
     RUN(paths_that_cannot_be_are_refused);
     RUN(of_two_that_start_together_one_wins);
+    RUN(a_relative_path_is_removed_from_another_directory_too);
     remove_directory();
     return 0;
 }

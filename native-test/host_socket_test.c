@@ -43,10 +43,19 @@ static void ready_is_answered_by_the_host_itself(void)
     epptok_host_stop(host);
 }
 
+/* In time at least once of several calls, since a busy machine may wake this thread late; never early. */
+#define TRIES 8
+
 static void queued_and_running_calls_expire_in_time(void)
 {
     uint32_t host = start();
-    for (int running = 0; running < 2; running++) {
+    bool in_time[2] = {false, false};
+    uint64_t expired = 0;
+    for (int i = 0; i < 2 * TRIES; i++) {
+        int running = i % 2;
+        if (in_time[running]) {
+            continue;
+        }
         uint64_t ticket = 0;
         int fd = greeted();
         int64_t start_ns = epptok_i_now_ns();
@@ -56,7 +65,9 @@ static void queued_and_running_calls_expire_in_time(void)
         }
         CHECK(read_status(fd, 8) == EPPTOK_TIMEOUT);
         int64_t took = epptok_i_now_ns() - start_ns;
-        CHECK(took >= 59 * MS && took < (60 + SLACK_MS) * MS);
+        CHECK(took >= 59 * MS);
+        in_time[running] = took < (60 + SLACK_MS) * MS;
+        expired++;
         CHECK_NAMES(host_peer_message(frame), running ? "while a worker served" : "while the call waited");
         if (running) {
             CHECK(reply_ids(host, ticket, 8, 10) == 0);
@@ -68,7 +79,8 @@ static void queued_and_running_calls_expire_in_time(void)
         CHECK(read_status(fd, 9) == EPPTOK_OK);
         close(fd);
     }
-    CHECK(counters_of(host).expired == 2);
+    CHECK(in_time[0] && in_time[1]);
+    CHECK(counters_of(host).expired == expired);
     epptok_host_stop(host);
 }
 

@@ -2,6 +2,7 @@
 #include "service.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +98,9 @@ static uint8_t *tokenize(const epptok_i_incoming *request, uint32_t worker, size
     unsigned long number = 0;
     if (command(body, "silence", &number)) {
         return NULL;
+    }
+    if (command(body, "die", &number)) {
+        (void)raise(SIGKILL);
     }
     if (command(body, "garbage", &number)) {
         *length = 24;

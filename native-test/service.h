@@ -5,6 +5,7 @@
  *     sleep:MS     answers after that long           status:N     fails with that status, and a message
  *     silence      never answers                     garbage      answers with bytes that are no frame
  *     stray        answers with another call's id    batch        three sequences: 1 2 | | 3
+ *     die          its process is killed
  */
 #ifndef SERVICE_H
 #define SERVICE_H

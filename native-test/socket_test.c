@@ -118,6 +118,37 @@ static void a_socket_that_is_not_there_is_named(void)
     CHECK_NAMES(message, "socket_path");
 }
 
+static void a_relative_path_stays_what_it_was_at_open(void)
+{
+    service *runtime = service_start(socket_path, -1, 1, 1);
+    epptok *handle = NULL;
+    char message[256];
+    CHECK(chdir(socket_folder) == 0);
+    CHECK_STATUS(open_at(strrchr(socket_path, '/') + 1, 0, &handle, message), EPPTOK_OK);
+    CHECK(chdir("/") == 0);
+    service_stop(runtime);
+    runtime = service_start(socket_path, -1, 1, 1);
+    CHECK_STATUS(called(handle, "abc", 0, 1000).status, EPPTOK_OK);
+    CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
+    service_stop(runtime);
+    CHECK_STATUS(open_at("", 0, &handle, message), EPPTOK_INVALID_ARGUMENT);
+    CHECK_NAMES(message, "socket_path");
+}
+
+static void a_relative_path_that_is_too_long_as_an_absolute_one_is_named(void)
+{
+    epptok *handle = NULL;
+    char message[256], deep[180];
+    int length = snprintf(deep, sizeof deep, "%s/", socket_folder);
+    memset(deep + length, 'x', 100);
+    deep[length + 100] = '\0';
+    CHECK(mkdir(deep, 0700) == 0 && chdir(deep) == 0);
+    CHECK_STATUS(open_at("short.sock", 0, &handle, message), EPPTOK_INVALID_ARGUMENT);
+    CHECK_NAMES(message, "options.socket_path");
+    CHECK_NAMES(message, "short.sock");
+    CHECK(chdir("/") == 0 && rmdir(deep) == 0);
+}
+
 static void a_dead_socket_file_is_unavailable(void)
 {
     peer left;
@@ -218,6 +249,8 @@ int main(void)
     RUN(a_restarted_sidecar_is_found_again);
     RUN(a_sidecar_that_loads_is_awaited_by_open_and_reported_by_ready);
     RUN(a_socket_that_is_not_there_is_named);
+    RUN(a_relative_path_stays_what_it_was_at_open);
+    RUN(a_relative_path_that_is_too_long_as_an_absolute_one_is_named);
     RUN(a_dead_socket_file_is_unavailable);
     RUN(a_peer_of_another_abi_is_a_mismatch);
     RUN(a_refusal_in_the_welcome_is_passed_on);

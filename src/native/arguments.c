@@ -6,6 +6,7 @@
 #define KNOWN_REQUEST_FLAGS                                                                                            \
     (EPPTOK_WANT_PROMPT | EPPTOK_ADD_SPECIAL_TOKENS | EPPTOK_NO_SPECIAL_TOKENS | EPPTOK_SKIP_SPECIAL_TOKENS)
 #define DEFAULT_TIMEOUT_MS 30000u
+#define MOST_THREADS 1024u
 
 /* What no caller can do without; whatever a struct of another version lacks after that reads as 0. */
 #define LEAST_OPTIONS offsetof(epptok_options, runtime_path)
@@ -55,6 +56,10 @@ epptok_status epptok_i_read_options(const epptok_options *given, epptok_options 
     if (options->transformers != 0 && options->transformers != 4 && options->transformers != 5) {
         return epptok_i_because(reason, EPPTOK_INVALID_ARGUMENT, "options.transformers is %u: it can be 0, 4 or 5",
                                 options->transformers);
+    }
+    if (options->threads > MOST_THREADS) {
+        return epptok_i_because(reason, EPPTOK_INVALID_ARGUMENT, "options.threads is %u: at most %u can be", options->threads,
+                                MOST_THREADS);
     }
     if (options->default_timeout_ms == 0) {
         options->default_timeout_ms = DEFAULT_TIMEOUT_MS;

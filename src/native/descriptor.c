@@ -31,11 +31,7 @@ static void tame(int descriptor)
     (void)descriptor;
 }
 
-/*
- * In a program that has closed its standard descriptors a new one may be number 2: what it prints as an error would go into a
- * frame, and a private child would be given it as its standard error. -1 with errno.
- */
-static int above_standard(int descriptor)
+int epptok_i_above_standard(int descriptor)
 {
     if (descriptor < 0 || descriptor > STDERR_FILENO) {
         return descriptor;
@@ -54,7 +50,7 @@ int epptok_i_socket_pair(int pair[2])
     }
     int error = 0;
     for (int i = 0; i < 2; i++) {
-        pair[i] = above_standard(pair[i]);
+        pair[i] = epptok_i_above_standard(pair[i]);
         error = pair[i] < 0 ? errno : error;
     }
     if (error != 0) {
@@ -77,7 +73,7 @@ int epptok_i_socket_connect(const char *path, int *descriptor)
         return ENAMETOOLONG;
     }
     memcpy(address.sun_path, path, length);
-    int made = above_standard(socket(AF_UNIX, STREAM, 0));
+    int made = epptok_i_above_standard(socket(AF_UNIX, STREAM, 0));
     if (made < 0) {
         return errno;
     }

@@ -4,6 +4,12 @@
 
 #include <stdbool.h>
 
+/*
+ * In a program that has closed its standard descriptors a new one may have a number below 3: what it prints would go into a
+ * frame, and a private child would be given it as its standard error. Returns the descriptor, or instead of it (then closed) a
+ * copy above 2 that no child inherits; -1 with errno, also for -1.
+ */
+int epptok_i_above_standard(int descriptor);
 /* 0 or an errno. */
 int epptok_i_socket_pair(int pair[2]);
 /* Connects without waiting. EAGAIN: the listener's backlog is full, try again. */

@@ -43,6 +43,7 @@ static epptok_status open_peer(const epptok_options *options, epptok **name, epp
     status = epptok_i_call_begin(*name, 0, options->open_timeout_ms, &call, &handle, reason);
     if (status == EPPTOK_OK) {
         status = epptok_i_socket_await_models(handle, &call, reason);
+        handle->peer->opened = status == EPPTOK_OK;
         epptok_status interrupted = epptok_i_call_end(handle, &call, reason);
         status = interrupted != EPPTOK_OK ? interrupted : status;
     }

@@ -3,6 +3,7 @@
 #endif
 #include "host_connection.h"
 
+#include "descriptor.h"
 #include "host_io.h"
 
 #include <errno.h>
@@ -23,8 +24,12 @@
 #define SEND_FLAGS MSG_DONTWAIT /* SO_NOSIGPIPE is set on the socket */
 #endif
 
-bool epptok_i_connection_open(epptok_i_host *host, int fd)
+bool epptok_i_connection_open(epptok_i_host *host, int accepted)
 {
+    int fd = epptok_i_above_standard(accepted);
+    if (fd < 0) {
+        return false;
+    }
     epptok_i_connection *connection = calloc(1, sizeof *connection);
     bool made = connection != NULL && pthread_mutex_init(&connection->output_lock, NULL) == 0;
     if (!made || !epptok_i_descriptor_prepare(fd) || !epptok_i_poller_add(host->io->poller, fd, connection)) {

@@ -3,6 +3,7 @@
 #endif
 #include "host_io.h"
 
+#include "descriptor.h"
 #include "host_connection.h"
 
 #include <errno.h>
@@ -151,9 +152,10 @@ static bool open_wake(epptok_i_io *io)
         return false;
     }
 #endif
-    io->wake_read = ends[0];
-    io->wake_write = ends[1];
-    return epptok_i_descriptor_prepare(ends[0]) && epptok_i_descriptor_prepare(ends[1]);
+    io->wake_read = epptok_i_above_standard(ends[0]);
+    io->wake_write = epptok_i_above_standard(ends[1]);
+    return io->wake_read >= 0 && io->wake_write >= 0 && epptok_i_descriptor_prepare(io->wake_read) &&
+           epptok_i_descriptor_prepare(io->wake_write);
 }
 
 /* Handlers of the program that we are in shall not run on our thread. */

@@ -6,12 +6,14 @@
 #include "host_state.h"
 #include "reason.h"
 
+#include <limits.h>
+
 #define EPPTOK_I_SCRATCH_BYTES 65536u
 
 /* A listening socket and what is needed to remove its file only while it is still ours. */
 typedef struct epptok_i_listener {
     int fd; /* -1: none */
-    char path[108];
+    char path[PATH_MAX]; /* absolute */
     uint64_t device, inode;
 } epptok_i_listener;
 

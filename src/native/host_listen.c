@@ -5,6 +5,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "absolute.h"
 #include "descriptor.h"
 #include "host_io.h"
 
@@ -95,7 +96,7 @@ static int lock_directory(const char *path, const epptok_i_access *access_, eppt
     if (!made && errno != EEXIST) {
         return fail(reason, "cannot make the directory", directory), -1;
     }
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = epptok_i_above_standard(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (fd < 0) {
         return fail(reason, "cannot open the directory", directory), -1;
     }
@@ -176,14 +177,29 @@ bool epptok_i_listen(epptok_i_listener *listener, const char *path, const char *
     struct sockaddr_un address;
     memset(&address, 0, sizeof address);
     address.sun_family = AF_UNIX;
-    size_t limit = sizeof address.sun_path < sizeof listener->path ? sizeof address.sun_path : sizeof listener->path;
+    const size_t limit = sizeof address.sun_path;
     if (*path == '\0' || strlen(path) >= limit) {
         epptok_i_because(reason, EPPTOK_INIT_FAILED, "the socket path has %zu bytes, 1 to %zu are possible: %s",
                          strlen(path), limit - 1, path);
         return false;
     }
     memcpy(address.sun_path, path, strlen(path) + 1);
-    memcpy(listener->path, path, strlen(path) + 1);
+    /* The file is removed at the end, when the current directory may be another. */
+    char *absolute = NULL;
+    if (epptok_i_absolute("the socket path", path, &absolute, reason) != EPPTOK_OK) {
+        return false;
+    }
+    bool fits = strlen(absolute) < sizeof listener->path;
+    if (fits) {
+        memcpy(listener->path, absolute, strlen(absolute) + 1);
+    } else {
+        errno = ENAMETOOLONG;
+        fail(reason, "cannot listen at", absolute);
+    }
+    free(absolute);
+    if (!fits) {
+        return false;
+    }
     epptok_i_access access_ = {false, 0, 0, 0};
     if (!find_access(group, &access_, reason)) {
         return false;
@@ -192,7 +208,7 @@ bool epptok_i_listen(epptok_i_listener *listener, const char *path, const char *
     if (directory < 0) {
         return false;
     }
-    int fd = socket(AF_UNIX, STREAM, 0);
+    int fd = epptok_i_above_standard(socket(AF_UNIX, STREAM, 0));
     bool done = fd >= 0 && epptok_i_descriptor_prepare(fd);
     if (!done) {
         fail(reason, "cannot make the socket", path);

@@ -2,6 +2,8 @@
 
 #ifdef EPPTOK_POLLER_EPOLL
 
+#include "descriptor.h"
+
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -18,7 +20,7 @@ epptok_i_poller *epptok_i_poller_open(void)
     if (poller == NULL) {
         return NULL;
     }
-    poller->fd = epoll_create1(EPOLL_CLOEXEC);
+    poller->fd = epptok_i_above_standard(epoll_create1(EPOLL_CLOEXEC));
     if (poller->fd < 0) {
         free(poller);
         return NULL;

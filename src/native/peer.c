@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "absolute.h"
 #include "clock.h"
 #include "descriptor.h"
 #include "wire.h"
@@ -31,12 +31,8 @@ epptok_i_peer *epptok_i_peer_create(const epptok_options *options, epptok_status
     peer->any_user = (options->flags & EPPTOK_OPEN_ALLOW_OTHER_USER) != 0;
     if (options->socket_path == NULL) {
         *status = epptok_i_launch_prepare(options, &peer->launch, reason);
-    } else if (strlen(options->socket_path) >= sizeof((struct sockaddr_un *)NULL)->sun_path) {
-        *status = epptok_i_because(reason, EPPTOK_INVALID_ARGUMENT, "options.socket_path is %zu bytes long, at most %zu fit",
-                                   strlen(options->socket_path), sizeof((struct sockaddr_un *)NULL)->sun_path - 1);
     } else {
-        peer->socket_path = strdup(options->socket_path);
-        *status = peer->socket_path == NULL ? epptok_i_out_of_memory(reason) : EPPTOK_OK;
+        *status = epptok_i_absolute_socket(options->socket_path, &peer->socket_path, reason);
     }
     if (*status != EPPTOK_OK) {
         epptok_i_peer_free(peer);
@@ -292,6 +288,10 @@ void epptok_i_peer_close(epptok_i_handle *handle)
     }
     (void)pthread_mutex_unlock(&handle->lock);
     for (epptok_i_child *child = peer->child; child != NULL; child = child->older) {
-        epptok_i_child_end(child);
+        if (peer->opened) {
+            epptok_i_child_end(child);
+        } else {
+            epptok_i_child_end_at_once(child);
+        }
     }
 }

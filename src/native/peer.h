@@ -17,8 +17,9 @@ typedef struct epptok_i_link {
 
 /* Everything in it is guarded by the handle's lock. */
 typedef struct epptok_i_peer {
-    char *socket_path; /* NULL: a private child */
+    char *socket_path; /* absolute; NULL: a private child */
     bool any_user;
+    bool opened; /* the open succeeded: before that a child has nothing to bring to an end */
     epptok_i_launch launch;
     epptok_i_child *child; /* the newest; older ones stay listed until the handle is closed, for their exit status */
     epptok_i_link *links;

@@ -91,12 +91,17 @@ static bool wait_for_end(epptok_i_child *child, uint32_t milliseconds)
     return true;
 }
 
+void epptok_i_child_end_at_once(epptok_i_child *child)
+{
+    epptok_i_child_kill(child);
+    (void)wait_for_end(child, MS_TO_DIE_WHEN_KILLED);
+}
+
 void epptok_i_child_end(epptok_i_child *child)
 {
     epptok_i_descriptor_close(&child->control);
     if (!wait_for_end(child, MS_TO_END_BY_ITSELF)) {
-        epptok_i_child_kill(child);
-        (void)wait_for_end(child, MS_TO_DIE_WHEN_KILLED);
+        epptok_i_child_end_at_once(child);
     }
 }
 

@@ -21,6 +21,14 @@ extern char **environ;
 
 #define CONTROL_IN_CHILD 3
 
+#if defined(__APPLE__)
+#define CAN_CHANGE_DIRECTORY
+#elif defined(__GLIBC__) && defined(__GLIBC_PREREQ)
+#if __GLIBC_PREREQ(2, 29)
+#define CAN_CHANGE_DIRECTORY
+#endif
+#endif
+
 /* ---- starting ---- */
 
 /*
@@ -47,23 +55,21 @@ static char **environment_for_child(void)
     return copy;
 }
 
-/* node, the runtime, `--control-fd 3 --parent <pid>`, the rest. The strings stay the launch's, and `parent`. */
+/* node, the runtime, `--control-fd=3 --parent=<pid>`, the rest. The strings stay the launch's, and `parent`. */
 static char **command_line(const epptok_i_launch *launch, char *parent)
 {
-    static char control_option[] = "--control-fd", control_number[] = "3", parent_option[] = "--parent";
+    static char control[] = "--control-fd=3";
     size_t count = 0;
     while (launch->arguments[count] != NULL) {
         count++;
     }
-    char **line = malloc((count + 7) * sizeof *line);
+    char **line = malloc((count + 5) * sizeof *line);
     if (line != NULL) {
         line[0] = launch->node;
         line[1] = launch->runtime;
-        line[2] = control_option;
-        line[3] = control_number;
-        line[4] = parent_option;
-        line[5] = parent;
-        memcpy(line + 6, launch->arguments, (count + 1) * sizeof *line);
+        line[2] = control;
+        line[3] = parent;
+        memcpy(line + 4, launch->arguments, (count + 1) * sizeof *line);
     }
     return line;
 }
@@ -121,6 +127,17 @@ static int set_descriptors(posix_spawn_file_actions_t *actions, int control)
     return error;
 }
 
+/* Node does not start in a directory that was removed; the paths it is given are absolute. */
+static int set_directory(posix_spawn_file_actions_t *actions)
+{
+#ifdef CAN_CHANGE_DIRECTORY
+    return posix_spawn_file_actions_addchdir_np(actions, "/");
+#else
+    (void)actions;
+    return 0;
+#endif
+}
+
 static int spawn(const epptok_i_launch *launch, int control, char **line, char **environment, pid_t *pid)
 {
     posix_spawnattr_t attributes;
@@ -136,6 +153,9 @@ static int spawn(const epptok_i_launch *launch, int control, char **line, char *
             error = set_descriptors(&actions, control);
         }
         if (error == 0) {
+            error = set_directory(&actions);
+        }
+        if (error == 0) {
             error = posix_spawnp(pid, launch->node, &actions, &attributes, line, environment);
         }
         (void)posix_spawn_file_actions_destroy(&actions);
@@ -146,8 +166,8 @@ static int spawn(const epptok_i_launch *launch, int control, char **line, char *
 
 epptok_i_child *epptok_i_child_start(const epptok_i_launch *launch, epptok_status *status, epptok_i_reason *reason)
 {
-    char parent[24];
-    (void)snprintf(parent, sizeof parent, "%ld", (long)getpid());
+    char parent[40];
+    (void)snprintf(parent, sizeof parent, "--parent=%ld", (long)getpid());
     epptok_i_child *child = calloc(1, sizeof *child);
     char **line = command_line(launch, parent);
     char **environment = environment_for_child();

@@ -19,8 +19,8 @@
 
 /* How to start it; made once, at open, since the options are borrowed. */
 typedef struct epptok_i_launch {
-    char *node;       /* a path, or a name to look for on PATH */
-    char *runtime;    /* serve-process.js */
+    char *node;       /* absolute; a mere name if PATH does not have it */
+    char *runtime;    /* serve-process.js, absolute */
     char **arguments; /* of the runtime, NULL-terminated */
 } epptok_i_launch;
 
@@ -60,7 +60,9 @@ void epptok_i_child_describe(epptok_i_child *child, char *text, size_t capacity)
 void epptok_i_child_kill(epptok_i_child *child);
 /* Closes control, waits a bounded time for its end, then kills it. */
 void epptok_i_child_end(epptok_i_child *child);
-/* After epptok_i_child_end(). */
+/* Kills it and waits a bounded time for its end. */
+void epptok_i_child_end_at_once(epptok_i_child *child);
+/* After its end. */
 void epptok_i_child_free(epptok_i_child *child);
 
 #endif

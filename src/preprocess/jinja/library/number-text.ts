@@ -1,6 +1,5 @@
-import type { PyFloat } from '../../json/value.ts';
 import { strip } from '../text/whitespace.ts';
-import { float, int, type Value } from '../values/types.ts';
+import { int } from '../values/types.ts';
 
 /** Decimal digits of other scripts, which Python reads as digits, as ASCII ones. */
 function asciiDigits(text: string): string {
@@ -68,13 +67,4 @@ export function parseFloatText(text: string): number | undefined {
 /** int() of a finite float. */
 export function truncate(value: number): number | bigint {
   return int(BigInt(Math.trunc(value)));
-}
-
-/** The float of a double. */
-export function floatValue(value: number): Value {
-  return Number.isFinite(value) && !Number.isInteger(value)
-    ? value
-    : Number.isNaN(value)
-      ? value
-      : (float(value) as number | PyFloat);
 }

@@ -167,12 +167,6 @@ function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
-/** left is right, of the values that have an identity worth asking for. */
-export function identical(left: Value, right: Value): boolean {
-  if (left instanceof PyFloat || typeof left === 'bigint') return left === right;
-  return Object.is(left, right) || (left === 0 && right === 0);
-}
-
 /** Comparison operators, and the tests that are called as they are. */
 export const COMPARISONS = {
   '==': equal,

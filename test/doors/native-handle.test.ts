@@ -61,8 +61,9 @@ for (const [where, transport] of [
 
 describe('eight C threads at once, while the JavaScript thread is blocked joining them', () => {
   it('are all answered, by at least two workers', () => {
-    const body = 'words for the workers '.repeat(2000);
-    const { answered, workers, statuses } = pluginRunOnThreads(tokenizer.nativeHandle, 8, 3, body);
+    // Long enough that a worker that sleeps is up before the other has done them all, and short of the lane of large requests.
+    const body = 'words for the workers '.repeat(10_000);
+    const { answered, workers, statuses } = pluginRunOnThreads(tokenizer.nativeHandle, 8, 25, body);
     assert.deepEqual(statuses, new Array(8).fill(0));
     assert.equal(answered, 8);
     assert.ok(new Set(workers).size >= 2, `workers ${workers}`);

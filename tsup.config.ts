@@ -5,6 +5,7 @@ import { defineConfig, type Options } from 'tsup';
 
 // Every entry lands flat in its folder, so that `new URL('./pool-worker.js', import.meta.url)` is right from any chunk.
 const THREADS = {
+  'model-reader': 'src/entry/model-reader.ts',
   'pool-worker': 'src/entry/pool-worker.ts',
   'service-thread': 'src/entry/service-thread.ts',
   'serve-process': 'src/entry/serve-process.ts',

@@ -6,6 +6,7 @@ const built = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.
 /** What `npm run build` makes. */
 export const CLI = built('dist/cli.js');
 export const POOL_WORKER = new URL('../dist/pool-worker.js', import.meta.url);
+export const MODEL_READER = new URL('../dist/model-reader.js', import.meta.url);
 export const BENCH_CLIENT = built('build/native/bench_client');
 export const TIMINGS_CLIENT = built('build/native/timings_client');
 export const PLUGIN = built(

@@ -15,6 +15,7 @@ import {
 } from '../tokenizer/prepared-encoder.ts';
 import { specialTokensAround } from '../tokenizer/special-tokens.ts';
 import type { TransformersMajor } from '../tokenizer/tokenizer-class.ts';
+import type { CacheCounters } from './metrics/cache-counters.ts';
 
 /** Whose special tokens: what vLLM adds around completions, embeddings and text, or none, as Dynamo. */
 export type Engine = 'vllm' | 'dynamo';
@@ -87,8 +88,8 @@ export function prepareModel(spec: ModelSpec): Outcome<PreparedModel> {
 }
 
 /** Opens a prepared model in this worker. */
-export function openModel(prepared: PreparedModel): Outcome<Model> {
-  const encoder = openEncoder(prepared.encoder);
+export function openModel(prepared: PreparedModel, lookups?: Float64Array): Outcome<Model> {
+  const encoder = openEncoder(prepared.encoder, lookups);
   if (!encoder.ok) return encoder;
   // A template that cannot be compiled refuses chat requests, and no others.
   const byName = new Map(
@@ -113,11 +114,11 @@ export function openModel(prepared: PreparedModel): Outcome<Model> {
   });
 }
 
-/** Opens all models of a worker; the first that fails decides. */
-export function openModels(prepared: readonly PreparedModel[]): Outcome<Models> {
+/** Opens all models of a worker; the first that fails decides. `counters` are told what the encoders' caches find. */
+export function openModels(prepared: readonly PreparedModel[], counters?: CacheCounters): Outcome<Models> {
   const models = new Map<string, Model>();
-  for (const one of prepared) {
-    const model = openModel(one);
+  for (const [index, one] of prepared.entries()) {
+    const model = openModel(one, counters?.of(index));
     if (!model.ok) return model;
     models.set(one.name, model.value);
   }

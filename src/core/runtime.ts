@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
 import { Dispatcher, type Limits } from './dispatcher.ts';
 import type { LoopWatch } from './event-loop/watch.ts';
 import { CallCounters } from './metrics/call-counters.ts';
 import type { RuntimeReading } from './metrics/exposition.ts';
 import type { ModelSpec, PreparedModel } from './model.ts';
-import { openPiscina, Pool } from './pool.ts';
+import { Pool } from './pool.ts';
 
 /** Everything a runtime is made of; plain data, so that it crosses threads. */
 export interface RuntimeSettings extends Limits {
@@ -31,23 +32,22 @@ export function threadCount(threads: number): number {
 }
 
 /**
- * Loads the models and waits until every worker is warm. `workerFile` is the bundle's worker entry, `loop` the watch of this
- * thread's event loop.
+ * Loads the models and waits until every worker is warm. `workerFile` is the bundle's worker entry, beside which the others
+ * are; `loop` the watch of this thread's event loop.
  */
 export async function openRuntime(
   settings: RuntimeSettings,
   workerFile: URL,
   loop: LoopWatch,
 ): Promise<Outcome<Runtime>> {
-  const prepared = await prepareModels(settings.models, workerFile);
-  if (!prepared.ok) return prepared;
-  const models = prepared.value;
-  const pool = new Pool(workerFile, threadCount(settings.threads), models);
-  const ready = await pool.ready();
-  if (!ready.ok) {
+  const preparing = prepareModels(settings.models, new URL('./model-reader.js', workerFile));
+  const pool = new Pool(workerFile, threadCount(settings.threads), preparing);
+  const [prepared, ready] = await Promise.all([preparing, pool.ready()]);
+  if (!prepared.ok || !ready.ok) {
     await pool.close();
-    return ready;
+    return prepared.ok ? (ready as Outcome<never>) : prepared;
   }
+  const models = prepared.value;
   const counters = new CallCounters(models.map(({ name }) => name));
   const dispatcher = new Dispatcher(pool, settings, counters, loop.clock);
   return succeed({
@@ -57,6 +57,7 @@ export async function openRuntime(
     read: () => ({
       ...dispatcher.gauges,
       calls: [counters],
+      caches: pool.caches,
       loop: loop.read(),
       ready: true,
       workers: pool.size,
@@ -72,22 +73,19 @@ export async function openRuntime(
 }
 
 /**
- * Reads and prepares the models in a worker of their own: JSON.parse of a tokenizer.json alone would block an event loop for
- * 100 ms and more, and its garbage goes with the thread.
+ * Reads and prepares the models in a thread of their own, `readerFile`: JSON.parse of a tokenizer.json alone would block an
+ * event loop for 100 ms and more, and its garbage goes with the thread.
  */
-export async function prepareModels(
+export function prepareModels(
   specs: readonly ModelSpec[],
-  workerFile: URL,
+  readerFile: URL,
 ): Promise<Outcome<readonly PreparedModel[]>> {
-  const piscina = openPiscina(workerFile, 1, undefined);
-  try {
-    return (await piscina.run(specs, { name: 'prepare' })) as Outcome<readonly PreparedModel[]>;
-  } catch (error) {
-    return fail(
-      'INIT_FAILED',
-      `the models could not be loaded: ${error instanceof Error ? error.message : error}`,
-    );
-  } finally {
-    await piscina.destroy();
-  }
+  const reader = new Worker(readerFile, { workerData: specs, execArgv: [] });
+  return new Promise((resolve) => {
+    const failed = (why: string) => resolve(fail('INIT_FAILED', `the models could not be loaded: ${why}`));
+    reader.once('message', resolve);
+    reader.once('error', (error) => failed(error instanceof Error ? error.message : String(error)));
+    // Of those that have said nothing; for the others it is too late.
+    reader.once('exit', (code) => failed(`their thread ended with code ${code}`));
+  });
 }

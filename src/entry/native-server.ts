@@ -73,13 +73,16 @@ export class NativeServer {
 
   /** Loads the models and starts the service threads. A failure is what callers are told from then on, too. */
   async load(): Promise<Outcome<void>> {
-    const prepared = await prepareModels(this.#settings.models, new URL('./pool-worker.js', import.meta.url));
-    if (!prepared.ok) return this.refuse(prepared.fault);
+    const { models, threads } = this.#settings;
+    const prepared = prepareModels(models, new URL('./model-reader.js', import.meta.url));
     const file = new URL('./service-thread.js', import.meta.url);
-    const threads = threadCount(this.#settings.threads);
-    this.#services = new NativeServices(file, this.#host, threads, prepared.value);
+    const names = models.map(({ name }) => name);
+    this.#services = new NativeServices(file, this.#host, threadCount(threads), names, prepared);
     const ready = await this.#services.ready();
-    if (!ready.ok) return this.refuse(ready.fault);
+    if (!ready.ok) {
+      void this.#services.close();
+      return this.refuse(ready.fault);
+    }
     this.#library.setReady(this.#host, STATUS.OK, '');
     this.#notReady = undefined;
     return ready;
@@ -115,6 +118,7 @@ export class NativeServer {
     const calls = this.#services?.counters ?? [];
     return renderMetrics({
       calls,
+      caches: this.#services?.caches ?? [],
       loop: this.#loop.read(),
       ready: this.#notReady === undefined,
       workers: calls.length,

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Piscina } from 'piscina';
+import { Crew } from '../core/crew.ts';
+import type { CacheCounters } from '../core/metrics/cache-counters.ts';
 import { CallCounters } from '../core/metrics/call-counters.ts';
 import type { PreparedModel } from '../core/model.ts';
-import { everyWorkerGreets, openPiscina } from '../core/pool.ts';
 import type { Outcome } from '../protocol/status.ts';
 import type { ServiceSeed, ServiceTask } from './service-thread.ts';
 
@@ -17,22 +17,32 @@ const RESTART_PAUSE_MS = 50;
 export class NativeServices {
   /** What each service thread has served. */
   readonly counters: readonly CallCounters[];
-  readonly #piscina: Piscina;
-  readonly #ready: Promise<Outcome<void>>;
+  readonly #crew: Crew;
   #restarts = 0;
+  #closed = false;
 
-  constructor(file: URL, host: number, threads: number, models: readonly PreparedModel[]) {
-    const names = models.map(({ name }) => name);
+  /** Starts the threads, which wait for `models`, whose `names` are known before. */
+  constructor(
+    file: URL,
+    host: number,
+    threads: number,
+    names: readonly string[],
+    models: Promise<Outcome<readonly PreparedModel[]>>,
+  ) {
     this.counters = Array.from({ length: threads }, () => new CallCounters(names));
-    const seed: ServiceSeed = { models, host, numbers: new SharedArrayBuffer(4) };
-    this.#piscina = openPiscina(file, threads, seed);
-    this.#ready = everyWorkerGreets(this.#piscina, threads);
+    const seed: ServiceSeed = { host, numbers: new SharedArrayBuffer(4) };
+    this.#crew = new Crew(file, threads, seed, models);
     for (const { memory } of this.counters) void this.#keepRunning({ counters: memory });
   }
 
   /** Resolves when every service thread is warm, or one has said why it cannot be. */
   ready(): Promise<Outcome<void>> {
-    return this.#ready;
+    return this.#crew.ready();
+  }
+
+  /** What the caches of the threads have found. */
+  get caches(): readonly CacheCounters[] {
+    return this.#crew.caches;
   }
 
   /** Service threads that were lost and replaced. */
@@ -40,12 +50,19 @@ export class NativeServices {
     return this.#restarts;
   }
 
+  /** Ends threads that have not started to serve. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#crew.piscina.destroy();
+  }
+
   async #keepRunning(task: ServiceTask): Promise<void> {
     for (;;) {
       try {
-        await this.#piscina.run(task);
+        await this.#crew.piscina.run(task);
         return;
       } catch {
+        if (this.#closed) return;
         this.#restarts++;
         await setTimeout(RESTART_PAUSE_MS);
       }

@@ -7,7 +7,7 @@ import { openRuntime, type Runtime, type RuntimeSettings } from '../core/runtime
 import { type NativeLibrary, openNativeLibrary } from '../ffi/native-library.ts';
 import { failure, type Response } from '../protocol/messages.ts';
 import { moved } from '../protocol/moved.ts';
-import { STATUS } from '../protocol/status.ts';
+import { STATUS, succeed } from '../protocol/status.ts';
 import { Latch, STATES } from '../sync/latch.ts';
 import type { FromRuntime, ToRuntime } from '../sync/messages.ts';
 import type { RuntimeSeed } from '../sync/runtime.ts';
@@ -98,7 +98,8 @@ class RuntimeThread {
   #startServices({ library, host }: NativeHost): void {
     const file = new URL('./service-thread.js', import.meta.url);
     const { threads, models } = this.#runtime;
-    this.#services = new NativeServices(file, host, threads, models);
+    const names = models.map(({ name }) => name);
+    this.#services = new NativeServices(file, host, threads, names, Promise.resolve(succeed(models)));
     void this.#services.ready().then((ready) => {
       if (!ready.ok) library.setReady(host, STATUS[ready.fault.status], ready.fault.message);
     });
@@ -111,6 +112,7 @@ class RuntimeThread {
     return renderMetrics({
       ...runtime,
       calls: [...runtime.calls, ...(services?.counters ?? [])],
+      caches: [...runtime.caches, ...(services?.caches ?? [])],
       workers: runtime.workers + (services?.counters.length ?? 0),
       busyWorkers: runtime.busyWorkers + (host?.runningCalls ?? 0),
       queuedCalls: runtime.queuedCalls + (host?.queuedCalls ?? 0),

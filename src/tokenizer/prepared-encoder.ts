@@ -50,9 +50,9 @@ export function prepareEncoder(
   return succeed({ with: 'compiled', tables: { ...tables, ...special } });
 }
 
-/** Opens a prepared encoder in this worker. */
-export function openEncoder(prepared: PreparedEncoder): Outcome<Encoder> {
-  if (prepared.with === 'compiled') return succeed(openEngine(prepared.tables));
+/** Opens a prepared encoder in this worker. The compiled one counts its caches' lookups in `lookups`; the library has none. */
+export function openEncoder(prepared: PreparedEncoder, lookups?: Float64Array): Outcome<Encoder> {
+  if (prepared.with === 'compiled') return succeed(openEngine(prepared.tables, lookups && { lookups }));
   const { tokenizerBytes, directory, overrides, special } = prepared;
   const tokenizer = parseTokenizerBytes(tokenizerBytes, directory);
   return tokenizer.ok ? openLibraryEncoder({ ...tokenizer.value, ...overrides }, special) : tokenizer;

@@ -39,7 +39,10 @@ export function prepareEncoder(
   if (name === 'library') {
     const construct = inexactConstruct(tokenizer);
     if (construct !== undefined) return unsupported(construct);
-    return succeed({ with: 'library', directory, tokenizerBytes, overrides, special });
+    // Shared: each worker parses them for itself, so that no parsed copy outlives the loading.
+    const shared = new SharedArrayBuffer(tokenizerBytes.length);
+    new Uint8Array(shared).set(tokenizerBytes);
+    return succeed({ with: 'library', directory, tokenizerBytes: shared, overrides, special });
   }
   // What surrounds a text is known already, from more files than this one.
   const capability = capabilityOf({ ...tokenizer, post_processor: null });

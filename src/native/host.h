@@ -1,10 +1,12 @@
 /*
  * The native host: the queue between callers and the service threads that serve them.
  *
- *     socket connections ── I/O thread ─┐                     ┌─ epptok_host_next()
- *     callers in this process ──────────┴─► queue ─► services ┤  serve, in JavaScript or C
- *                    ▲                                         └─ epptok_host_reply()
- *                    └──────────── replies ◄─────────────────────┘
+ *     socket connections ── whoever leads ─┐                     ┌─ epptok_host_next()
+ *     callers in this process ─────────────┴─► queue ─► services ┤  serve, in JavaScript or C
+ *                    ▲                                            └─ epptok_host_reply()
+ *                    └───────────── replies ◄───────────────────────┘
+ *
+ * A service that waits in next() leads (host_lead.h): it reads the sockets itself. While none waits, the I/O thread does.
  *
  * Bytes only: a job is a request frame, a reply is a response frame (docs/protocol.md). The host owns admission, deadlines,
  * disconnects and cancellation, and answers BACKPRESSURE, TIMEOUT, NOT_READY and SHUTTING_DOWN by itself, however busy the

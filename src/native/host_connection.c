@@ -183,7 +183,7 @@ int32_t epptok_i_connection_send(epptok_i_connection *connection, const uint8_t 
     if (written >= 0 && (size_t)written < length) {
         kept = keep_for_later(connection, bytes + written, length - (size_t)written, deadline_ns);
         if (!kept) {
-            /* Half an answer is none: the I/O thread sees the end and closes. */
+            /* Half an answer is none: the leader sees the end and closes. */
             (void)shutdown(connection->fd, SHUT_RDWR);
             written = -1;
         }

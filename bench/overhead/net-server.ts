@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { Pool } from '../../src/core/pool.ts';
-import { prepareModels } from '../../src/core/runtime.ts';
+import { prepareModels } from '../../src/core/prepare-models.ts';
 import { decodeRequest, FrameWriter, HEADER_BYTES } from '../../src/protocol/frame.ts';
 import { failure, type Response } from '../../src/protocol/messages.ts';
 import { MODEL_DIRECTORY, MODEL_READER, POOL_WORKER } from '../paths.ts';

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import { type Models, openModels, prepareModel, warmUp } from '../../src/core/model.ts';
+import { type Models, openModels, warmUp } from '../../src/core/model.ts';
+import { prepareModel } from '../../src/core/prepare-model.ts';
 import { serve } from '../../src/core/serve.ts';
 import type { Response } from '../../src/protocol/messages.ts';
 import { type Conversation, FIVE_TURNS, MANY_TURNS, TOOL } from './conversations.ts';

@@ -4,9 +4,10 @@ import { Tokenizer as LibraryTokenizer } from '@huggingface/tokenizers';
 import { AsyncTokenizer } from 'epptok';
 import { Piscina } from 'piscina';
 import { Crew } from '../../src/core/crew.ts';
-import { openModel, prepareModel } from '../../src/core/model.ts';
+import { openModel } from '../../src/core/model.ts';
+import { prepareModel } from '../../src/core/prepare-model.ts';
 import type { WorkerSeed } from '../../src/core/pool.ts';
-import { prepareModels } from '../../src/core/runtime.ts';
+import { prepareModels } from '../../src/core/prepare-models.ts';
 import type { Request, Response } from '../../src/protocol/messages.ts';
 import { MODEL, MODEL_DIRECTORY, MODEL_READER, POOL_WORKER } from '../paths.ts';
 

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import type { Piscina } from 'piscina';
 import { Crew } from '../../src/core/crew.ts';
 import type { WorkerSeed } from '../../src/core/pool.ts';
-import { prepareModels } from '../../src/core/runtime.ts';
+import { prepareModels } from '../../src/core/prepare-models.ts';
 import { MODEL_DIRECTORY, MODEL_READER } from '../paths.ts';
 import { idsHash } from '../timings-client.ts';
 import { readBodies } from './bodies.ts';

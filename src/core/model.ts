@@ -4,16 +4,9 @@ import { openTemplate } from '../preprocess/template.ts';
 import { type Outcome, succeed } from '../protocol/status.ts';
 import type { Encoder } from '../tokenizer/encoder.ts';
 import { warmUp as warmUpEncoder } from '../tokenizer/engine/index.ts';
-import { paddedVocabularyOf, readModelDirectory } from '../tokenizer/load.ts';
-import { type NamedTokens, namedTokens } from '../tokenizer/named-tokens.ts';
-import { overridesOf } from '../tokenizer/overrides.ts';
-import {
-  type EncoderName,
-  openEncoder,
-  type PreparedEncoder,
-  prepareEncoder,
-} from '../tokenizer/prepared-encoder.ts';
-import { specialTokensAround } from '../tokenizer/special-tokens.ts';
+import type { NamedTokens } from '../tokenizer/named-tokens.ts';
+import { openEncoder } from '../tokenizer/open-encoder.ts';
+import type { EncoderName, PreparedEncoder } from '../tokenizer/prepared-encoder.ts';
 import type { TransformersMajor } from '../tokenizer/tokenizer-class.ts';
 import type { CacheCounters } from './metrics/cache-counters.ts';
 
@@ -61,31 +54,6 @@ export interface Model {
 }
 
 export type Models = ReadonlyMap<string, Model>;
-
-/** Reads a model directory. Blocks for as long as JSON.parse takes on its tokenizer.json: not for an event loop. */
-export function prepareModel(spec: ModelSpec): Outcome<PreparedModel> {
-  const read = readModelDirectory(spec.directory);
-  if (!read.ok) return read;
-  const { tokenizerConfig, modelConfig, chatTemplates } = read.value;
-  const transformers = spec.transformers ?? 4;
-  const settings = { tokenizerConfig, modelConfig, transformers };
-  const overrides = overridesOf(read.value.tokenizer, settings);
-  const around = specialTokensAround({ ...read.value.tokenizer, ...overrides }, settings);
-  if (!around.ok) return around;
-  const encoder = prepareEncoder(spec.encoder ?? 'compiled', read.value, overrides, around.value);
-  if (!encoder.ok) return encoder;
-  return succeed({
-    name: spec.name,
-    engine: spec.engine ?? 'vllm',
-    contextLength: spec.contextLength || read.value.contextLength,
-    encoder: encoder.value,
-    paddedVocabulary: paddedVocabularyOf(modelConfig),
-    chatTemplates,
-    variables: namedTokens(settings),
-    transformers,
-    allowChatTemplate: spec.allowChatTemplate ?? false,
-  });
-}
 
 /** Opens a prepared model in this worker. */
 export function openModel(prepared: PreparedModel, lookups?: Float64Array): Outcome<Model> {

@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { Worker } from 'node:worker_threads';
-import { fail, type Outcome, succeed } from '../protocol/status.ts';
+import { type Outcome, succeed } from '../protocol/status.ts';
 import { Dispatcher, type Limits } from './dispatcher.ts';
 import type { LoopWatch } from './event-loop/watch.ts';
 import { CallCounters } from './metrics/call-counters.ts';
@@ -32,15 +31,15 @@ export function threadCount(threads: number): number {
 }
 
 /**
- * Loads the models and waits until every worker is warm. `workerFile` is the bundle's worker entry, beside which the others
- * are; `loop` the watch of this thread's event loop.
+ * Waits until every worker has the models, which are being prepared, and is warm. `workerFile` is the bundle's worker entry,
+ * `loop` the watch of this thread's event loop.
  */
 export async function openRuntime(
   settings: RuntimeSettings,
+  preparing: Promise<Outcome<readonly PreparedModel[]>>,
   workerFile: URL,
   loop: LoopWatch,
 ): Promise<Outcome<Runtime>> {
-  const preparing = prepareModels(settings.models, new URL('./model-reader.js', workerFile));
   const pool = new Pool(workerFile, threadCount(settings.threads), preparing);
   const [prepared, ready] = await Promise.all([preparing, pool.ready()]);
   if (!prepared.ok || !ready.ok) {
@@ -69,23 +68,5 @@ export async function openRuntime(
       // The workers end at once, whatever they are at: its callers have their answers.
       await pool.close();
     },
-  });
-}
-
-/**
- * Reads and prepares the models in a thread of their own, `readerFile`: JSON.parse of a tokenizer.json alone would block an
- * event loop for 100 ms and more, and its garbage goes with the thread.
- */
-export function prepareModels(
-  specs: readonly ModelSpec[],
-  readerFile: URL,
-): Promise<Outcome<readonly PreparedModel[]>> {
-  const reader = new Worker(readerFile, { workerData: specs, execArgv: [] });
-  return new Promise((resolve) => {
-    const failed = (why: string) => resolve(fail('INIT_FAILED', `the models could not be loaded: ${why}`));
-    reader.once('message', resolve);
-    reader.once('error', (error) => failed(error instanceof Error ? error.message : String(error)));
-    // Of those that have said nothing; for the others it is too late.
-    reader.once('exit', (code) => failed(`their thread ended with code ${code}`));
   });
 }

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type ModelSpec, type PreparedModel, prepareModel } from '../core/model.ts';
+import type { ModelSpec, PreparedModel } from '../core/model.ts';
+import { prepareModel } from '../core/prepare-model.ts';
 import { type Outcome, succeed } from '../protocol/status.ts';
 
 /** Reads and prepares the models that it is given, says what has come of it, and ends. */

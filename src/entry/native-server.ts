@@ -1,7 +1,7 @@
 import type { LoopWatch } from '../core/event-loop/watch.ts';
 import { renderMetrics } from '../core/metrics/exposition.ts';
-import type { ModelSpec } from '../core/model.ts';
-import { prepareModels, threadCount } from '../core/runtime.ts';
+import type { ModelSpec, PreparedModel } from '../core/model.ts';
+import { threadCount } from '../core/runtime.ts';
 import { type NativeLibrary, openNativeLibrary } from '../ffi/native-library.ts';
 import { type Fault, fail, type Outcome, STATUS, succeed } from '../protocol/status.ts';
 import { ControlQueue } from './control-queue.ts';
@@ -60,7 +60,7 @@ export class NativeServer {
   }
 
   /**
-   * Starts to listen. Loading the models is `load`, so that callers are answered meanwhile. `loop` watches the event loop of
+   * Starts to listen. `load` waits for the models, so that callers are answered meanwhile. `loop` watches the event loop of
    * this thread.
    */
   static start(settings: ServerSettings, loop: LoopWatch): Outcome<NativeServer> {
@@ -71,10 +71,12 @@ export class NativeServer {
     return succeed(new NativeServer(library.value, host.value, settings, loop));
   }
 
-  /** Loads the models and starts the service threads. A failure is what callers are told from then on, too. */
-  async load(): Promise<Outcome<void>> {
+  /**
+   * Starts the service threads with the models, which are being `prepared`. A failure is what callers are told from then on,
+   * too.
+   */
+  async load(prepared: Promise<Outcome<readonly PreparedModel[]>>): Promise<Outcome<void>> {
     const { models, threads } = this.#settings;
-    const prepared = prepareModels(models, new URL('./model-reader.js', import.meta.url));
     const file = new URL('./service-thread.js', import.meta.url);
     const names = models.map(({ name }) => name);
     this.#services = new NativeServices(file, this.#host, threadCount(threads), names, prepared);

@@ -1,10 +1,8 @@
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
 import { capabilityOf } from './capability.ts';
-import type { Encoder } from './encoder.ts';
-import { type EngineTables, openEngine } from './engine/index.ts';
-import { openLibraryEncoder } from './library.ts';
+import type { EngineTables } from './engine/index.ts';
 import { inexactConstruct } from './library-gate.ts';
-import { type ModelFiles, parseTokenizerBytes } from './load.ts';
+import type { ModelFiles } from './load.ts';
 import type { Overrides } from './overrides.ts';
 import type { SpecialTokens } from './special-tokens.ts';
 
@@ -51,12 +49,4 @@ export function prepareEncoder(
   const beyond = [...special.prefix, ...special.suffix].find((id) => id >= tables.vocabularySize);
   if (beyond !== undefined) return unsupported(`post_processor with id ${beyond} outside the vocabulary`);
   return succeed({ with: 'compiled', tables: { ...tables, ...special } });
-}
-
-/** Opens a prepared encoder in this worker. The compiled one counts its caches' lookups in `lookups`; the library has none. */
-export function openEncoder(prepared: PreparedEncoder, lookups?: Float64Array): Outcome<Encoder> {
-  if (prepared.with === 'compiled') return succeed(openEngine(prepared.tables, lookups && { lookups }));
-  const { tokenizerBytes, directory, overrides, special } = prepared;
-  const tokenizer = parseTokenizerBytes(tokenizerBytes, directory);
-  return tokenizer.ok ? openLibraryEncoder({ ...tokenizer.value, ...overrides }, special) : tokenizer;
 }

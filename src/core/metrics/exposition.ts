@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AggregatorRegistry, Registry } from 'prom-client';
 import { DELAY_BOUNDS, type LoopReading } from '../event-loop/watch.ts';
 import { type CacheCounters, readCaches } from './cache-counters.ts';
 import { type CallCounters, readCounters, STAGES, TIME_BOUNDS } from './call-counters.ts';
 import type { HistogramReading } from './histogram.ts';
-
-export const PROMETHEUS_CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /** What a native host has answered by itself. */
 export interface HostReading {
@@ -55,10 +52,16 @@ interface Family {
 /** Between an answer and its count lie microseconds, unless the thread is kept off its core. */
 const PENDING_TRIES = 20;
 
+/** Takes tens of milliseconds to load, which no start has to wait for: call it once while something else is waited for. */
+export function metricsLibrary(): Promise<typeof import('prom-client')> {
+  return import('prom-client');
+}
+
 /** Prometheus text. Labels are bounded: our own words, and the names under which the operator has loaded models. */
 export async function renderMetrics(reading: RuntimeReading): Promise<string> {
   const pending = () => reading.calls.some((counters) => counters.pending);
   for (let tries = 0; tries < PENDING_TRIES && pending(); tries++) await sleep(1);
+  const { AggregatorRegistry } = await metricsLibrary();
   return AggregatorRegistry.aggregate([[...callFamilies(reading), ...stateFamilies(reading)]]).metrics();
 }
 

@@ -83,9 +83,7 @@ export class MergeSides {
   }
 
   toString(): string {
-    return JSON.stringify([
-      this.left.slice(this.leftStart, this.leftEnd),
-      this.right.slice(this.rightStart, this.rightEnd),
-    ]);
+    const left = this.left.slice(this.leftStart, this.leftEnd);
+    return JSON.stringify(`${left} ${this.right.slice(this.rightStart, this.rightEnd)}`);
   }
 }

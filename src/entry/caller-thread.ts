@@ -62,8 +62,7 @@ export class CallerThread {
     this.#counters.settle(request, response, () => this.#line.answer(answer));
   }
 
-  /** In a buffer of its own, which moves. */
   #framed(response: Response, callId: bigint): Uint8Array {
-    return this.#writer.response(response, callId).slice();
+    return this.#writer.response(response, callId);
   }
 }

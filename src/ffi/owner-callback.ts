@@ -8,8 +8,9 @@ import type { NativeLibrary } from './native-library.ts';
 /** What serves the calls of this thread. Both block until the answer is there. */
 export interface BlockingDoor {
   /**
-   * Serves a request frame, which has its buffer to itself and gives it away. Answers with a response frame, or with a response
-   * that says why there is none. `abandoned` is asked now and then whether the call is still wanted.
+   * Serves a request frame, whose buffer may be given away when the frame fills it. Answers with a response frame, valid until
+   * the next call, or with a response that says why there is none. `abandoned` is asked now and then whether the call is still
+   * wanted.
    */
   callWithFrame(
     frame: Uint8Array,
@@ -20,8 +21,8 @@ export interface BlockingDoor {
   stats(deadline: Deadline): Response;
 }
 
-/** Most requests fit; a larger one is taken in a second call, into a buffer of its size. */
-const BUFFER_BYTES = 16 * 1024;
+/** Most requests fit; a larger one is taken in a second call, into a buffer of its own. */
+const BUFFER_BYTES = 64 * 1024;
 
 const NOT_ANSWERED = 0;
 
@@ -81,7 +82,7 @@ export class OwnerCallback {
   #take(exchange: bigint | number): Uint8Array {
     const buffer = this.#buffer;
     const length = Number(this.#library.exchangeTake(exchange, buffer, buffer.length));
-    if (length <= buffer.length) return buffer.slice(0, length);
+    if (length < buffer.length) return buffer.subarray(0, length);
     const whole = new Uint8Array(length);
     this.#library.exchangeTake(exchange, whole, length);
     return whole;

@@ -20,7 +20,7 @@ const npm: Options = {
     ...THREADS,
     index: 'src/index.ts',
     cli: 'src/cli.ts',
-    'runtime-thread': 'src/entry/runtime-thread.ts',
+    'runtime-thread': 'src/entry/runtime-start.ts',
   },
   dts: { entry: { index: 'src/index.ts' } },
   sourcemap: true,

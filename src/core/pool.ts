@@ -64,6 +64,6 @@ function owned(bytes: Uint8Array): ArrayBuffer[] {
   return buffer.byteLength === bytes.byteLength ? moved(buffer) : [];
 }
 
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

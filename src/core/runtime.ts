@@ -3,7 +3,7 @@ import { type Outcome, succeed } from '../protocol/status.ts';
 import { Dispatcher, type Limits } from './dispatcher.ts';
 import type { LoopWatch } from './event-loop/watch.ts';
 import { CallCounters } from './metrics/call-counters.ts';
-import type { RuntimeReading } from './metrics/exposition.ts';
+import { metricsLibrary, type RuntimeReading } from './metrics/exposition.ts';
 import type { ModelSpec, PreparedModel } from './model.ts';
 import { Pool } from './pool.ts';
 
@@ -41,6 +41,7 @@ export async function openRuntime(
   loop: LoopWatch,
 ): Promise<Outcome<Runtime>> {
   const pool = new Pool(workerFile, threadCount(settings.threads), preparing);
+  void metricsLibrary();
   const [prepared, ready] = await Promise.all([preparing, pool.ready()]);
   if (!prepared.ok || !ready.ok) {
     await pool.close();

@@ -1,5 +1,5 @@
 import type { LoopWatch } from '../core/event-loop/watch.ts';
-import { renderMetrics } from '../core/metrics/exposition.ts';
+import { metricsLibrary, renderMetrics } from '../core/metrics/exposition.ts';
 import type { ModelSpec, PreparedModel } from '../core/model.ts';
 import { threadCount } from '../core/runtime.ts';
 import { type NativeLibrary, openNativeLibrary } from '../ffi/native-library.ts';
@@ -80,6 +80,7 @@ export class NativeServer {
     const file = new URL('./service-thread.js', import.meta.url);
     const names = models.map(({ name }) => name);
     this.#services = new NativeServices(file, this.#host, threadCount(threads), names, prepared);
+    void metricsLibrary();
     const ready = await this.#services.ready();
     if (!ready.ok) {
       void this.#services.close();

@@ -1,18 +1,25 @@
 import { Piscina, transferableSymbol, valueSymbol, workerData } from 'piscina';
+import type { Models } from '../core/model.ts';
 import type { WorkerSeed } from '../core/pool.ts';
 import { serve } from '../core/serve.ts';
 import { failure, type Request, type Response } from '../protocol/messages.ts';
 import { moved } from '../protocol/moved.ts';
+import { type Outcome, succeed } from '../protocol/status.ts';
+import { type CallerTask, CallerThread } from './caller-thread.ts';
 import { warmModels } from './worker-models.ts';
 
 /** The piscina task of the promise side: one request, one response. */
 export type ServeTask = (request: Request) => unknown;
 
-function openTask(seed: WorkerSeed): ServeTask {
-  const worker = Atomics.add(new Int32Array(seed.numbers), 0, 1) + 1;
+interface OpenWorker {
+  readonly models: Models;
+  readonly number: number;
+}
+
+function openWorker(seed: WorkerSeed): Outcome<OpenWorker> {
+  const number = Atomics.add(new Int32Array(seed.numbers), 0, 1) + 1;
   const models = warmModels();
-  if (!models.ok) return () => failure(models.fault.status, models.fault.message);
-  return (request) => movingIds(serve(request, models.value, worker));
+  return models.ok ? succeed({ models: models.value, number }) : models;
 }
 
 /** The buffer of many ids is transferred, not copied. */
@@ -29,6 +36,18 @@ function movingIds(response: Response): unknown {
   });
 }
 
+const opened = openWorker(workerData as WorkerSeed);
+
+/** Named task: answers the calls of a blocked caller, and does not return. */
+export function answerCaller(task: CallerTask): void {
+  if (opened.ok) new CallerThread(task, opened.value.models, opened.value.number).run();
+}
+
+function serveOne(request: Request): unknown {
+  if (opened.ok) return movingIds(serve(request, opened.value.models, opened.value.number));
+  return failure(opened.fault.status, opened.fault.message);
+}
+
 // piscina asks for the default export of the file it is given.
 // biome-ignore lint/style/noDefaultExport: the tool demands it
-export default openTask(workerData as WorkerSeed);
+export default serveOne;

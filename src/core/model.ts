@@ -1,9 +1,8 @@
-import { type ChatTemplates, renderChat } from '../preprocess/prompt.ts';
+import type { ChatTemplates } from '../preprocess/prompt.ts';
 import { RequestTemplates } from '../preprocess/request-templates.ts';
 import { openTemplate } from '../preprocess/template.ts';
 import { type Outcome, succeed } from '../protocol/status.ts';
 import type { Encoder } from '../tokenizer/encoder.ts';
-import { warmUp as warmUpEncoder } from '../tokenizer/engine/index.ts';
 import type { NamedTokens } from '../tokenizer/named-tokens.ts';
 import { openEncoder } from '../tokenizer/open-encoder.ts';
 import type { EncoderName, PreparedEncoder } from '../tokenizer/prepared-encoder.ts';
@@ -91,22 +90,4 @@ export function openModels(prepared: readonly PreparedModel[], counters?: CacheC
     models.set(one.name, model.value);
   }
   return succeed(models);
-}
-
-/** Runs the paths of a request a few times, so that the first one does not pay for compilation. */
-export function warmUp(model: Model): void {
-  warmUpEncoder(model.encoder);
-  const messages = [{ role: 'user', content: 'Warm up: 1, 2, 3, dix, elf, двенадцать, 十三.' }];
-  for (let turn = 0; turn < 20; turn++) {
-    const rendered = renderChat(model.templates, {
-      messages,
-      tools: undefined,
-      documents: undefined,
-      kwargs: {},
-      addGenerationPrompt: true,
-      continueFinalMessage: false,
-      chatTemplate: undefined,
-    });
-    model.encoder.encode(rendered.ok ? rendered.value.pieces : [`${turn} ${messages[0]?.content}`], true);
-  }
 }

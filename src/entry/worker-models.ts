@@ -1,7 +1,8 @@
 import { MessageChannel, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import type { WorkerMessage } from '../core/crew.ts';
 import { CacheCounters } from '../core/metrics/cache-counters.ts';
-import { type Models, openModels, type PreparedModel, warmUp } from '../core/model.ts';
+import { type Models, openModels, type PreparedModel } from '../core/model.ts';
+import { warmUp } from '../core/warm-up.ts';
 import type { Fault, Outcome } from '../protocol/status.ts';
 
 /**
@@ -16,7 +17,7 @@ export function warmModels(): Outcome<Models> {
     refuseToStart(models.fault);
     return models;
   }
-  for (const model of models.value.values()) warmUp(model);
+  warmUp(models.value);
   caches.clear();
   tell({ type: 'warm', caches: caches.memory });
   return models;

@@ -31,6 +31,8 @@ const CELLS: readonly Cell[] = quick
       ...[1, 8].map((concurrency) => ({ prompt: '40k', concurrency, seconds: 6 }) as const),
       { prompt: '40k', concurrency: 64, seconds: 12 },
     ];
+/** Of a judged design; it has several. */
+const TURN_SECONDS = 7;
 /** Those of a group are open at the same time and take turns: what the machine does meanwhile, it does to each. */
 const GROUPS: readonly (readonly Design[])[] = quick
   ? DESIGNS.filter(({ name }) => !name.endsWith('bare piscina')).map((design) => [design])
@@ -83,13 +85,15 @@ async function measureGroup(group: readonly Design[]): Promise<readonly Measured
   const measured: Measured[] = [];
   for (const cell of CELLS) {
     const rounds = new Map<Opened, Round[]>(opened.map((one) => [one, []]));
-    // There and back, so that none is always the first.
     const judged = group.length > 1 && cell.prompt === '40k' && cell.concurrency === 64;
-    for (const one of judged ? [...opened, ...opened.toReversed()] : opened) {
+    // There and back and once more, so that none is always the first.
+    const turns = judged ? [0, 1, 2, 3].flatMap((k) => (k % 2 ? opened.toReversed() : opened)) : opened;
+    for (const [k, one] of turns.entries()) {
+      const turn = turns.length > opened.length ? `, turn ${k + 1} of ${turns.length}` : '';
       process.stderr.write(
-        `  ${one.design.name}: ${cell.prompt} tokens, concurrency ${cell.concurrency}, ${cell.seconds} s\n`,
+        `  ${one.design.name}: ${cell.prompt} tokens, concurrency ${cell.concurrency}${turn}\n`,
       );
-      rounds.get(one)!.push(await measureRound(cell, one));
+      rounds.get(one)!.push(await measureRound(judged ? { ...cell, seconds: TURN_SECONDS } : cell, one));
     }
     for (const one of opened)
       measured.push({ design: one.design.name, ...cell, ...merged(rounds.get(one)!) });
@@ -156,8 +160,8 @@ function requireAgreement(all: readonly Measured[]): void {
 }
 
 function print(all: readonly Measured[]): void {
-  for (const { prompt, concurrency, seconds } of CELLS) {
-    console.log(`\nprompts of ~${prompt} tokens, concurrency ${concurrency}, ${seconds} s`);
+  for (const { prompt, concurrency } of CELLS) {
+    console.log(`\nprompts of ~${prompt} tokens, concurrency ${concurrency}`);
     const ms = (value: number) => value.toFixed(0);
     printTable(
       [

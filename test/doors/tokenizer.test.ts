@@ -70,5 +70,9 @@ describe('Tokenizer, the blocking door', () => {
       tokenizer.stats(),
       /epptok_calls_total\{kind="text",status="OK",provenance="tokenized",model="\w+"\} [1-9]/,
     );
+    assert.match(
+      tokenizer.stats(),
+      /epptok_cache_lookups_total\{cache="word",result="miss",model="\w+"\} [1-9]/,
+    );
   });
 });

@@ -7,7 +7,7 @@ import { metricsLibrary, type RuntimeReading } from './metrics/exposition.ts';
 import type { ModelSpec, PreparedModel } from './model.ts';
 import { Pool } from './pool.ts';
 
-/** Everything a runtime is made of; plain data, so that it crosses threads. */
+/** Everything a runtime is made of, secondary or not; plain data, so that it crosses threads. */
 export interface RuntimeSettings extends Limits {
   readonly models: readonly ModelSpec[];
   /** 0: one per core available. */
@@ -16,7 +16,7 @@ export interface RuntimeSettings extends Limits {
   readonly stallTraceMs: number;
 }
 
-/** The dispatcher and its warm pool. One per AsyncTokenizer, one in each secondary runtime. */
+/** The dispatcher and its warm pool: of a thread that awaits its calls, one per AsyncTokenizer. */
 export interface Runtime {
   readonly dispatcher: Dispatcher;
   readonly models: readonly PreparedModel[];

@@ -59,7 +59,7 @@ export class Latch {
 
   /** The caller's side. */
   set queued(bytes: number | undefined) {
-    Atomics.store(this.#words, QUEUED_KIB, bytes === undefined ? 0 : Math.floor(bytes / 1024) + 1);
+    Atomics.store(this.#words, QUEUED_KIB, bytes === undefined ? 0 : Math.max(1, Math.ceil(bytes / 1024)));
   }
 
   get state(): State {

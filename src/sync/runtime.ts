@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { type Deadline, timeLeft } from '../protocol/deadline.ts';
+import { decodeResponse, FrameWriter } from '../protocol/frame.ts';
 import { type CallSubject, failure, type Request, type Response } from '../protocol/messages.ts';
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
 import { type Abandonment, blockOn } from './block-on.ts';
@@ -11,6 +12,9 @@ import { News } from './news.ts';
 
 /** Its event loop beats from the first moment on, but the messages that bring the models are large. */
 const SILENCE_AT_START_MS = 5_000;
+
+/** A frame is cheaper than a clone, until a body costs more to copy than to move. */
+const FRAMED_BYTES = 32 * 1024;
 
 /** What a runtime thread is given when it starts. `settings` is the business of the one who assembles it. */
 export interface RuntimeSeed<Settings> {
@@ -33,6 +37,7 @@ export class SecondaryRuntime<Settings extends { readonly maxQueueBytes: number 
   readonly #port: MessagePort;
   readonly #news: News;
   readonly #caller: Caller;
+  readonly #writer = new FrameWriter();
   readonly #restarts: number;
   #lastStats = 0;
   /** A caller found it silent. */
@@ -105,10 +110,11 @@ export class SecondaryRuntime<Settings extends { readonly maxQueueBytes: number 
   call(request: Request, deadline: Deadline, abandonment?: Abandonment): Response {
     const tokenize = request.operation === 'tokenize';
     const bytes = tokenize ? request.body.byteLength : request.ids.byteLength;
-    const subject = tokenize
-      ? { operation: request.operation, kind: request.kind }
-      : { operation: request.operation };
-    return this.#caller.call(request, subject, bytes, deadline, abandonment) as Response;
+    const posted = bytes <= FRAMED_BYTES ? this.#framed(request) : request;
+    const answer = this.#caller.call(posted, subjectOf(request), bytes, deadline, abandonment);
+    if (!(answer instanceof Uint8Array)) return answer;
+    const decoded = decodeResponse(answer);
+    return decoded.ok ? decoded.value.response : failure(decoded.fault.status, decoded.fault.message);
   }
 
   /**
@@ -155,6 +161,10 @@ export class SecondaryRuntime<Settings extends { readonly maxQueueBytes: number 
     this.#end();
   }
 
+  #framed(request: Request): Uint8Array {
+    return this.#writer.request({ callId: 0n, timeoutMs: 0, request });
+  }
+
   #end(): void {
     this.#ended = true;
     void this.#worker.terminate();
@@ -179,4 +189,10 @@ export class SecondaryRuntime<Settings extends { readonly maxQueueBytes: number 
       ? { ok: false, fault: this.#news.fault }
       : fail('INIT_FAILED', 'the runtime failed without a reason');
   }
+}
+
+/** Plain, as it crosses threads without the body. */
+function subjectOf(request: Request): CallSubject {
+  const { operation } = request;
+  return operation === 'tokenize' ? { operation, kind: request.kind } : { operation };
 }

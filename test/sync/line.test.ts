@@ -54,7 +54,8 @@ describe('a line', () => {
   it('copies small frames and moves large ones', () => {
     for (const [bytes, left] of [
       [100, 100],
-      [100_000, 0],
+      [64 * 1024, 64 * 1024],
+      [64 * 1024 + 1, 0],
     ] as const) {
       const frame = new Uint8Array(bytes).fill(7);
       caller.post(frame, bytes, 0);
@@ -63,6 +64,18 @@ describe('a line', () => {
       assert.deepEqual(got, new Uint8Array(bytes).fill(7));
       worker.answer(got as Uint8Array);
       assert.deepEqual(caller.take(), new Uint8Array(bytes).fill(7));
+    }
+  });
+
+  it('brings of a view what it shows', () => {
+    for (const bytes of [0, 100, 100_000]) {
+      const view = new Uint8Array(200_000).fill(7).subarray(10, 10 + bytes);
+      caller.post(view, bytes, 0);
+      assert.equal(view.length, bytes);
+      const got = worker.next().call as Uint8Array;
+      assert.deepEqual(new Uint8Array(got), new Uint8Array(bytes).fill(7));
+      worker.answer(got);
+      assert.deepEqual(new Uint8Array(caller.take() as Uint8Array), new Uint8Array(bytes).fill(7));
     }
   });
 

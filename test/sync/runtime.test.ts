@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { afterEach, describe, it } from 'node:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'tsup';
 import { deadlineIn, now } from '../../src/protocol/deadline.ts';
 import { LARGE_BYTES } from '../../src/protocol/large.ts';
 import type { Request } from '../../src/protocol/messages.ts';
@@ -13,11 +18,28 @@ const act = (model: string, first = 0, bytes = 1): Request => {
   body[0] = first;
   return { operation: 'tokenize', kind: 'text', flags: 0, model, body };
 };
-const ALL = { maxQueueBytes: 2 ** 30 };
+/** The scripts' TypeScript, bundled: none runs in a thread whose parent is blocked. */
+const folder = mkdtempSync(join(tmpdir(), 'epptok-scripts-'));
+const bundled = (name: string) => pathToFileURL(join(folder, `${name}.js`)).href;
+const ALL = { maxQueueBytes: 2 ** 30, worker: bundled('worker'), line: bundled('line') };
+before(async () => {
+  const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+  const entry = { worker: source('./scripted-worker.ts'), line: source('../../src/sync/line.ts') };
+  await build({
+    entry,
+    outDir: folder,
+    format: 'esm',
+    outExtension: () => ({ js: '.js' }),
+    config: false,
+    silent: true,
+  });
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+});
+after(() => rmSync(folder, { recursive: true }));
 
-let runtime: SecondaryRuntime<{ maxQueueBytes: number }>;
+let runtime: SecondaryRuntime<typeof ALL>;
 const start = (settings = {}) => {
-  runtime = new SecondaryRuntime(SCRIPT, { ...ALL, ...settings });
+  runtime = new SecondaryRuntime<typeof ALL>(SCRIPT, { ...ALL, ...settings });
   return runtime;
 };
 const ready = (settings = {}) => {

@@ -1,5 +1,5 @@
 // A runtime without models, whose workers do what their calls' model names say: for the tests of the waiting side alone.
-import { MessageChannel, Worker, workerData } from 'node:worker_threads';
+import { Worker, workerData } from 'node:worker_threads';
 
 const { latch, port, settings } = workerData;
 const [SIGNAL, STATE, HEARTBEAT, NEWS] = [0, 1, 2, 3];
@@ -35,15 +35,16 @@ const acts = {
   'be closed': () => enter(CLOSED),
 };
 
+// A bundle of src/sync/line.ts, as no TypeScript runs in a thread whose parent is blocked.
+const { makeLine } = settings.line ? await import(settings.line) : {};
 let lines = 0;
 const workers = new Set();
 const startWorker = (ready) => {
   const line = ++lines;
-  const memory = new SharedArrayBuffer(8);
-  const { port1, port2 } = new MessageChannel();
-  const worker = new Worker(new URL('./scripted-worker.js', import.meta.url), {
-    workerData: { latch, line: { memory, port: port2 } },
-    transferList: [port2],
+  const { forCaller, forWorker } = makeLine();
+  const worker = new Worker(new URL(settings.worker), {
+    workerData: { latch, line: forWorker },
+    transferList: [forWorker.port],
     execArgv: [],
   });
   workers.add(worker);
@@ -53,7 +54,7 @@ const startWorker = (ready) => {
     tell({ type: 'line-lost', line, message: 'as scripted' });
     startWorker(() => {});
   });
-  tell({ type: 'line', line, end: { memory, port: port1 } }, [port1]);
+  tell({ type: 'line', line, end: forCaller }, [forCaller.port]);
 };
 
 port.on('message', (message) => {

@@ -209,7 +209,6 @@ void load_run(epptok *handle, const load_plan *plan, load_report *report)
     self.plan = plan;
     self.report = report;
     self.seed = (uint64_t)now_us() << 20;
-    self.ends_us = plan->seconds > 0 ? now_us() + plan->seconds * 1e6 : 0;
     (void)pthread_mutex_init(&self.lock, NULL);
     while (self.sizes < LOAD_SIZES && plan->sizes[self.sizes] > 0) {
         for (uint32_t i = 0; i < VARIANTS; i++) {
@@ -222,6 +221,7 @@ void load_run(epptok *handle, const load_plan *plan, load_report *report)
         }
         self.sizes++;
     }
+    self.ends_us = plan->seconds > 0 ? now_us() + plan->seconds * 1e6 : 0;
     if (self.sizes > 0 && plan->threads == 0) {
         (void)call_repeatedly(&self);
     }

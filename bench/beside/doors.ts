@@ -39,6 +39,7 @@ async function openSocket(): Promise<Door> {
   const folder = mkdtempSync(join(tmpdir(), 'epptok-beside-'));
   const serve = ['--model', model, '--threads', `${THREADS}`, '--context-length', '1000000000'];
   const sidecar = await startSidecar(join(folder, 'run/s.sock'), serve);
+  process.on('exit', () => sidecar.process.kill());
   const calls = (threads: number, sizes: number, perSecond: number, seconds: number) =>
     callFromClient(sidecar.socket, {
       threads,

@@ -9,10 +9,10 @@ import { type Company, type DoorName, type Measured, PACES, type Pace } from './
 const [, , name, rounds, time] = process.argv;
 const seconds = Number(time);
 /** Until the large prompts are at their worker. */
-const LEAD_MS = 250;
+const LEAD_MS = 150;
 
 const door: Door = await OPEN[name as DoorName]();
-await door.small(0, 0.5);
+await door.small(0, 0.3);
 await door.large(0.1);
 for (let round = 0; round < Number(rounds); round++) {
   await measure('alone', round);

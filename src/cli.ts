@@ -152,6 +152,7 @@ async function serve(options: ServeArguments): Promise<void> {
   const server = NativeServer.start(
     { models: models.value, threads, maxQueueCalls, maxQueueBytes, ...socket },
     loop,
+    log,
   );
   if (!server.ok) die(server.fault);
   const metrics = options.metrics && (await MetricsServer.listen(options.metrics, server.value));

@@ -19,9 +19,18 @@ export class NativeServices {
   readonly counters: readonly CallCounters[];
   readonly #piscina: Piscina;
   readonly #ready: Promise<Outcome<void>>;
+  readonly #onLost: (error: unknown) => void;
   #restarts = 0;
 
-  constructor(file: URL, host: number, threads: number, models: readonly PreparedModel[]) {
+  /** `onLost` is told why a service thread has ended, each time that one does before its host. */
+  constructor(
+    file: URL,
+    host: number,
+    threads: number,
+    models: readonly PreparedModel[],
+    onLost: (error: unknown) => void,
+  ) {
+    this.#onLost = onLost;
     const names = models.map(({ name }) => name);
     this.counters = Array.from({ length: threads }, () => new CallCounters(names));
     const seed: ServiceSeed = { models, host, numbers: new SharedArrayBuffer(4) };
@@ -45,8 +54,9 @@ export class NativeServices {
       try {
         await this.#piscina.run(task);
         return;
-      } catch {
+      } catch (error) {
         this.#restarts++;
+        this.#onLost(error);
         await setTimeout(RESTART_PAUSE_MS);
       }
     }

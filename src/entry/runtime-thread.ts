@@ -12,7 +12,7 @@ import { Latch, STATES } from '../sync/latch.ts';
 import type { FromRuntime, ToRuntime } from '../sync/messages.ts';
 import type { RuntimeSeed } from '../sync/runtime.ts';
 import { ControlQueue } from './control-queue.ts';
-import { openLog, watchLoop } from './log.ts';
+import { logLostThread, openLog, watchLoop } from './log.ts';
 import { NativeServices } from './native-services.ts';
 
 /** How often the heartbeat is raised and the native host is looked after. */
@@ -98,7 +98,7 @@ class RuntimeThread {
   #startServices({ library, host }: NativeHost): void {
     const file = new URL('./service-thread.js', import.meta.url);
     const { threads, models } = this.#runtime;
-    this.#services = new NativeServices(file, host, threads, models);
+    this.#services = new NativeServices(file, host, threads, models, logLostThread(log));
     void this.#services.ready().then((ready) => {
       if (!ready.ok) library.setReady(host, STATUS[ready.fault.status], ready.fault.message);
     });
@@ -130,7 +130,8 @@ const beat = setInterval(() => {
   thread?.tick();
 }, BEAT_MS);
 
-const loop = watchLoop('runtime', seed.settings.stallTraceMs, openLog(process.env.EPPTOK_LOG));
+const log = openLog(process.env.EPPTOK_LOG);
+const loop = watchLoop('runtime', seed.settings.stallTraceMs, log);
 const opened = await openRuntime(seed.settings, new URL('./pool-worker.js', import.meta.url), loop);
 if (opened.ok) {
   thread = new RuntimeThread(seed, latch, opened.value, loop);

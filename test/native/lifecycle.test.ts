@@ -241,10 +241,10 @@ describe('two handles and two models in one process', () => {
 });
 
 describe('a service thread that runs out of heap', () => {
-  it('costs its call, UNAVAILABLE, and is back within a second', async () => {
+  it('costs its call, UNAVAILABLE, is back within a second, and is in the log', async () => {
     const env = { NODE_OPTIONS: '--max-old-space-size=64' };
     const args = ['--model', `qwen3=${MODEL}`, '--threads', '1'];
-    const { socket, end } = await startSidecar(join(folder, 'heap', 's.sock'), args, env);
+    const { socket, end, log } = await startSidecar(join(folder, 'heap', 's.sock'), args, env);
     cleanups.push(() => end('SIGKILL'));
     const handle = opened({ socket });
     const huge = `{"messages":[${'{"role":"user","content":[{"a":1}]},'.repeat(500_000)}{}]}`;
@@ -254,6 +254,15 @@ describe('a service thread that runs out of heap', () => {
       const { ids, tookMs } = call(handle, 'Hello world');
       assert.deepEqual(ids, HELLO_WORLD);
       assert.ok(tookMs < 1000, `${tookMs} ms`);
+    }
+    await end('SIGTERM');
+    const lost = log()
+      .split('\n')
+      .filter((line) => line.includes('"msg":"a service thread was lost'));
+    assert.equal(lost.length, 2, log());
+    for (const line of lost) {
+      const { level, error } = JSON.parse(line) as { level: number; error: string };
+      assert.deepEqual([level, error], [40, 'ERR_WORKER_OUT_OF_MEMORY']);
     }
   });
 });

@@ -25,7 +25,7 @@ const beat = setInterval(() => Atomics.add(words, HEARTBEAT, 1), 25);
 
 const acts = {
   echo: ({ id }) => reply(id, [id]),
-  late: ({ id }) => setTimeout(() => reply(id, [id]), 120),
+  late: ({ id }) => setTimeout(() => reply(id, [id]), 600),
   never: () => {},
   hang: () => {
     for (;;);

@@ -10,10 +10,10 @@ export function openLog(level: string | undefined): Logger {
 }
 
 /** What is told of a thread that served and was lost. Of an error, its code or its name: a message may quote what was served. */
-export function logLostThread(log: Logger): (error: unknown) => void {
+export function logLostThread(log: Logger, what: 'worker' | 'service thread'): (error: unknown) => void {
   return (error) => {
     const { code, name } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
-    log.warn({ error: code ?? name ?? 'unknown' }, 'a service thread was lost; another one takes its place');
+    log.warn({ error: code ?? name ?? 'unknown' }, `a ${what} was lost; another one takes its place`);
   };
 }
 

@@ -89,7 +89,7 @@ export class NativeServer {
     const { models, threads } = this.#settings;
     const file = new URL('./service-thread.js', import.meta.url);
     const names = models.map(({ name }) => name);
-    const onLost = logLostThread(this.#log);
+    const onLost = logLostThread(this.#log, 'service thread');
     this.#services = new NativeServices(file, this.#host, threadCount(threads), names, prepared, onLost);
     void metricsLibrary();
     const ready = await this.#services.ready();

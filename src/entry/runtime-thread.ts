@@ -84,7 +84,14 @@ class RuntimeThread {
   #startServices({ library, host }: NativeHost): void {
     const file = new URL('./service-thread.js', import.meta.url);
     const { threads, names, models } = this.#callers;
-    this.#services = new NativeServices(file, host, threads, names, models, logLostThread(log));
+    this.#services = new NativeServices(
+      file,
+      host,
+      threads,
+      names,
+      models,
+      logLostThread(log, 'service thread'),
+    );
     void this.#services.ready().then((ready) => {
       if (!ready.ok) library.setReady(host, STATUS[ready.fault.status], ready.fault.message);
     });
@@ -115,7 +122,7 @@ async function openCallers(): Promise<Outcome<CallerServices>> {
   const file = new URL('./pool-worker.js', import.meta.url);
   const { threads, models } = seed.settings;
   const names = models.map(({ name }) => name);
-  const onLost = logLostThread(log);
+  const onLost = logLostThread(log, 'worker');
   const callers = new CallerServices(file, threadCount(threads), names, modelsAhead, latch, tell, onLost);
   void metricsLibrary();
   const ready = await callers.ready();

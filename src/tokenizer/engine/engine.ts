@@ -32,6 +32,8 @@ export type EngineTables = {
 export type EngineOptions = {
   /** Bytes for what is remembered of texts, about. Default 8 MiB. */
   readonly cacheBytes?: number;
+  /** Bytes of text, at most, that are remembered as one passage. */
+  readonly passageBytes?: number;
 };
 
 const DEFAULT_CACHE_BYTES = 8 << 20;
@@ -40,7 +42,7 @@ const KEPT_TEXT_BYTES = 1 << 20;
 
 /** An encoder over `tables`, with scratch and caches of its own: one for each worker. */
 export function openEngine(tables: EngineTables, options: EngineOptions = {}): Encoder {
-  return new Engine(tables, options.cacheBytes ?? DEFAULT_CACHE_BYTES);
+  return new Engine(tables, options.cacheBytes ?? DEFAULT_CACHE_BYTES, options.passageBytes);
 }
 
 class Engine implements Encoder {
@@ -54,11 +56,12 @@ class Engine implements Encoder {
   readonly #normalizedSections: SectionSink;
   #text = new TextBuffer(1 << 12);
 
-  constructor(tables: EngineTables, cacheBytes: number) {
+  constructor(tables: EngineTables, cacheBytes: number, passageBytes?: number) {
     this.#tables = tables;
     this.vocabularySize = tables.vocabularySize;
     this.#words = new WordEncoder(tables.model, cacheBytes - cacheBytes / 4);
-    this.#sectionEncoder = new SectionEncoder(this.#words, new PassageCache(cacheBytes / 4), tables.classes);
+    const passages = new PassageCache(cacheBytes / 4, passageBytes);
+    this.#sectionEncoder = new SectionEncoder(this.#words, passages, tables.classes);
     this.#normalizer = this.#openNormalizer();
     this.#splitter = this.#openSplitter();
     const token = (id: number): void => this.#words.push(id);

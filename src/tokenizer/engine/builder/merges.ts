@@ -2,6 +2,7 @@ import { addByteCrossing, addCharacterCrossing, type Crossings, createCrossings 
 import { CHARACTER_BYTES } from '../decoder.ts';
 import { addPair, createPairTable, MOST_MERGES, type PairTable } from '../pair-table.ts';
 import { Refusal } from './json-shape.ts';
+import { SpaceRuns } from './space-runs.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 export type MergeShape = {
@@ -20,6 +21,7 @@ export type Merges = {
 };
 
 const MARKER = 0x2581;
+const SPACE = 0x20;
 const VERSION_LINE = '#version';
 
 /** Reads `merges`, strings `a b` or pairs `[a, b]`, in order of rank. */
@@ -28,6 +30,7 @@ export function readMerges(merges: unknown, vocabulary: Vocabulary, shape: Merge
   if (merges.length > MOST_MERGES) return new Refusal(`${merges.length} merges`);
   const pairs = createPairTable(merges.length);
   const crossings = createCrossings(shape.unit);
+  const spaceRuns = new SpaceRuns(shape.folded ? MARKER : SPACE);
   const asLines = typeof merges[0] === 'string';
   const prefixLength = shape.prefix.length;
   let exact = true;
@@ -57,14 +60,18 @@ export function readMerges(merges: unknown, vocabulary: Vocabulary, shape: Merge
     const merged = vocabulary.find(left, 0, leftEnd, right, rightStart + prefixLength, right.length);
     if (leftId < 0 || rightId < 0 || merged < 0)
       return new Refusal(`merge ${JSON.stringify(merge)} of tokens outside the vocabulary`);
-    addPair(pairs, leftId, rightId, rank++, merged);
+    addPair(pairs, leftId, rightId, rank, merged);
 
     if (shape.opaque.has(leftId) || shape.opaque.has(rightId)) exact = false;
-    if (!exact) continue;
-    if (shape.unit === 'bytes') addByteContext(crossings, left, leftEnd, right, rightStart);
-    else addCharacterContext(crossings, shape.folded, left, leftEnd, right, rightStart);
+    if (exact && shape.unit === 'bytes') addByteContext(crossings, left, leftEnd, right, rightStart);
+    else if (exact) {
+      addCharacterContext(crossings, shape.folded, left, leftEnd, right, rightStart);
+      spaceRuns.add(rank, left, leftEnd, right, rightStart);
+    }
+    rank++;
   }
-  return { pairs, crossings: exact ? crossings : null };
+  if (!exact) return { pairs, crossings: null };
+  return { pairs, crossings: { ...crossings, longestRun: spaceRuns.longest() } };
 }
 
 function isPair(merge: unknown): merge is [string, string] {
@@ -115,7 +122,7 @@ function addCharacterContext(
   let before = left.charCodeAt(leftEnd - 1);
   if (before >= 0xdc00 && before < 0xe000 && leftEnd > 1) before = left.codePointAt(leftEnd - 2)!;
   let after = right.codePointAt(rightStart)!;
-  if (folded && before === MARKER) before = 0x20;
-  if (folded && after === MARKER) after = 0x20;
+  if (folded && before === MARKER) before = SPACE;
+  if (folded && after === MARKER) after = SPACE;
   addCharacterCrossing(crossings, before, after);
 }

@@ -116,11 +116,30 @@ static int bench_direct(size_t body, size_t calls)
     return 0;
 }
 
+static int start(const char *path, pthread_t *service)
+{
+    char message[256];
+    epptok_host_options options = {sizeof options, 0, 0, 0, path, NULL, -1, 0};
+    host = epptok_host_start(&options, message, sizeof message);
+    if (host == 0) {
+        fprintf(stderr, "%s\n", message);
+        return 0;
+    }
+    epptok_host_set_ready(host, EPPTOK_OK, NULL);
+    return pthread_create(service, NULL, serve, NULL) == 0;
+}
+
+static void stop(pthread_t service)
+{
+    epptok_host_stop(host);
+    pthread_join(service, NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const size_t bodies[] = {100, 4096, 167000};
     size_t calls = argc > 1 ? strtoul(argv[1], NULL, 10) : 20000;
-    char directory[] = P_tmpdir "/epptok-bench-XXXXXX", path[64], message[256];
+    char directory[] = P_tmpdir "/epptok-bench-XXXXXX", path[64];
     if (mkdtemp(directory) == NULL) {
         return 1;
     }
@@ -138,22 +157,22 @@ int main(int argc, char **argv)
         }
         _exit(failed);
     }
-    epptok_host_options options = {sizeof options, 0, 0, 0, path, NULL, -1, 0};
-    host = epptok_host_start(&options, message, sizeof message);
-    if (host == 0) {
-        return fprintf(stderr, "%s\n", message), 1;
-    }
-    epptok_host_set_ready(host, EPPTOK_OK, NULL);
     pthread_t service;
-    pthread_create(&service, NULL, serve, NULL);
+    if (!start(path, &service)) {
+        return 1;
+    }
     int failed = write(go[1], "", 1) != 1, status = 0;
     waitpid(caller, &status, 0);
     failed |= status != 0;
+    stop(service);
+    /* As in a Node process: a host without sockets. */
+    if (!start(NULL, &service)) {
+        return 1;
+    }
     for (size_t i = 0; i < 3 && !failed; i++) {
         failed = bench_direct(bodies[i], calls);
     }
-    epptok_host_stop(host);
-    pthread_join(service, NULL);
+    stop(service);
     rmdir(directory);
     if (failed) {
         fprintf(stderr, "a call failed\n");

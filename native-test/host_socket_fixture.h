@@ -1,4 +1,4 @@
-/* A host that listens and peers that talk to it, for the tests of the I/O thread. */
+/* A host that listens and peers that talk to it, for the tests of its I/O. */
 #ifndef HOST_SOCKET_FIXTURE_H
 #define HOST_SOCKET_FIXTURE_H
 
@@ -90,7 +90,7 @@ static inline epptok_host_counters counters_of(uint32_t host)
     return counters;
 }
 
-/* The I/O thread does it soon. */
+/* The host does it soon. */
 #define SOON(condition)                                                                                                \
     do {                                                                                                               \
         int64_t until = epptok_i_deadline_in_ms(3000);                                                                 \

@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { AsyncTokenizer } from './async-tokenizer.ts';
 import { stallThreshold } from './core/event-loop/threshold.ts';
 import { modelSpecs } from './core/model-names.ts';
+import { prepareModels } from './core/prepare-models.ts';
 import { diagnose } from './doctor.ts';
 import { LOG_LEVELS, openLog, watchLoop } from './entry/log.ts';
 import { type MetricsAddress, MetricsServer, metricsAddress } from './entry/metrics-server.ts';
@@ -152,8 +153,10 @@ async function serve(options: ServeArguments): Promise<void> {
   const server = NativeServer.start(
     { models: models.value, threads, maxQueueCalls, maxQueueBytes, ...socket },
     loop,
+    log,
   );
   if (!server.ok) die(server.fault);
+  const prepared = prepareModels(models.value, new URL('./model-reader.js', import.meta.url));
   const metrics = options.metrics && (await MetricsServer.listen(options.metrics, server.value));
   if (metrics && !metrics.ok) {
     server.value.stop();
@@ -171,7 +174,7 @@ async function serve(options: ServeArguments): Promise<void> {
     { socket: options.socket, metrics: metrics?.value.url, models: options.model.length },
     'listening; loading models',
   );
-  const loaded = await server.value.load();
+  const loaded = await server.value.load(prepared);
   if (!loaded.ok) {
     server.value.stop();
     die(loaded.fault);

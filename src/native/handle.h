@@ -44,6 +44,7 @@ typedef struct epptok_i_handle {
     size_t slot;
     uint32_t default_timeout_ms;
     epptok_transport transport; /* forced, or AUTO */
+    bool caller_spins;        /* atomic: spin.h */
     /* In another process: */
     struct epptok_i_peer *peer;
     /* In this process, when peer is NULL: */

@@ -1,4 +1,4 @@
-/* How connections come: over the listening socket, or as descriptors over the control descriptor. Of the I/O thread. */
+/* How connections come: over the listening socket, or as descriptors over the control descriptor. Of the leader (host_lead.h). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define HELLO_MS 10000
 /* A peer whose deadline is past still gets a moment to read why. */
 #define LEAST_OUTPUT_MS 1000
 /* The kernel cuts it to what it allows; a reply that fits is written by the service thread in one go. */
@@ -58,7 +57,7 @@ bool epptok_i_connection_open(epptok_i_host *host, int accepted)
     host->connections = connection;
     host->counters.connections++;
     pthread_mutex_unlock(&host->lock);
-    epptok_i_connection_set_timer(connection, epptok_i_deadline_in_ms(HELLO_MS));
+    epptok_i_connection_set_timer(connection, epptok_i_deadline_in_ms(host->hello_ms));
     return true;
 }
 
@@ -183,7 +182,7 @@ int32_t epptok_i_connection_send(epptok_i_connection *connection, const uint8_t 
     if (written >= 0 && (size_t)written < length) {
         kept = keep_for_later(connection, bytes + written, length - (size_t)written, deadline_ns);
         if (!kept) {
-            /* Half an answer is none: the I/O thread sees the end and closes. */
+            /* Half an answer is none: the leader sees the end and closes. */
             (void)shutdown(connection->fd, SHUT_RDWR);
             written = -1;
         }

@@ -1,6 +1,6 @@
 /*
- * One peer. The I/O thread reads; whoever answers a call writes: a service thread sends its reply itself, without a wake of
- * the I/O thread, and leaves it only what the socket did not take.
+ * One peer. The leader (host_lead.h) reads; whoever answers a call writes: a service thread sends its reply itself, and leaves
+ * to the leader only what the socket did not take.
  *
  * A call ends (connection->job = NULL, under host->lock) before its answer is written: once the peer can have read it, its
  * next frame is welcome. What it sends earlier is a breach of the protocol.
@@ -17,10 +17,10 @@ struct epptok_i_connection {
     epptok_i_connection *next, *previous; /* host->connections; host->lock */
     epptok_i_job *job;                    /* the call in flight; host->lock */
     unsigned references;                  /* atomic: the list, the call in flight or whoever answers it */
-    epptok_i_timer timer; /* for HELLO, for the rest of a frame, for unread output; set by the I/O thread */
-    bool timed;           /* the timer runs; I/O thread */
+    epptok_i_timer timer; /* for HELLO, for the rest of a frame, for unread output; set by the leader */
+    bool timed;           /* the timer runs; the leader's */
 
-    /* Of the I/O thread alone: the frame that is coming in. */
+    /* Of the leader alone: the frame that is coming in. */
     bool greeted;
     bool discards; /* no memory is left for it: read to its end, then BACKPRESSURE */
     uint8_t header[EPPTOK_I_HEADER_BYTES];
@@ -36,13 +36,13 @@ struct epptok_i_connection {
     size_t output_length, output_sent;
     int64_t output_deadline_ns;
     bool
-        output_waits; /* written under the lock, read by the I/O thread without: it never lags behind what a peer has read */
+        output_waits; /* written under the lock, read by the leader without: it never lags behind what a peer has read */
 
-    epptok_i_connection *attention; /* host->io's list of connections that need the I/O thread */
+    epptok_i_connection *attention; /* host->io's list of connections that need the leader */
     bool needs_attention;
 };
 
-/* Takes over the descriptor. false: it is closed. I/O thread. */
+/* Takes over the descriptor. false: it is closed. The leader. */
 bool epptok_i_connection_open(epptok_i_host *host, int fd);
 void epptok_i_connection_close(epptok_i_connection *connection);
 void epptok_i_connection_drop(epptok_i_connection *connection);
@@ -53,7 +53,7 @@ int32_t epptok_i_connection_send(epptok_i_connection *connection, const uint8_t 
 int32_t epptok_i_connection_answer(epptok_i_connection *connection, uint64_t call_id, epptok_status status,
                                    const char *message);
 
-/* Called by the I/O thread. */
+/* Called by the leader. */
 void epptok_i_connection_readable(epptok_i_connection *connection);
 void epptok_i_connection_writable(epptok_i_connection *connection);
 void epptok_i_connection_attend(epptok_i_connection *connection);
@@ -64,7 +64,7 @@ void epptok_i_connection_clear_timer(epptok_i_connection *connection);
 bool epptok_i_connection_call(epptok_i_connection *connection, uint8_t *frame, size_t length, int64_t arrived_ns);
 /* Ends a call of either kind, in the queue or running, with an answer of the host's own. Without host->lock. */
 void epptok_i_job_end(epptok_i_host *host, uint64_t ticket, epptok_status status, const char *message);
-/* I/O thread: ends calls of sockets whose deadline has passed, closes connections whose time is up. Returns the nearest deadline. */
+/* The leader: ends calls of sockets whose deadline has passed, closes connections whose time is up. Returns the nearest deadline. */
 int64_t epptok_i_jobs_expire(epptok_i_host *host, bool *ended);
 void epptok_i_explain_limit(const epptok_i_host *host, uint64_t length, char *message, size_t capacity);
 

@@ -3,6 +3,7 @@
 #include "host_answer.h"
 #include "host_state.h"
 #include "reason.h"
+#include "spin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,26 @@ epptok_status epptok_i_host_submit(uint32_t number, const uint8_t *frame, size_t
     return status;
 }
 
+/* Called with the lock; returns with the lock. The job is not destroyed meanwhile: only its caller takes it out of the table. */
+static void spin(epptok_i_host *host, epptok_i_job *job)
+{
+    static __thread epptok_i_spin learnt;
+    int64_t until;
+    if (!epptok_i_spin_begin(&learnt, &host->caller_spins, &until)) {
+        return;
+    }
+    if (until > job->timer.deadline_ns) {
+        until = job->timer.deadline_ns;
+    }
+    pthread_mutex_unlock(&host->lock);
+    bool over;
+    while (!(over = __atomic_load_n(&job->over, __ATOMIC_ACQUIRE)) && epptok_i_now_ns() < until) {
+        epptok_i_spin_pause();
+    }
+    epptok_i_spin_end(&learnt, &host->caller_spins, over);
+    pthread_mutex_lock(&host->lock);
+}
+
 epptok_status epptok_i_host_wait(uint32_t number, uint64_t ticket, uint8_t **reply, size_t *length)
 {
     *reply = NULL;
@@ -112,6 +133,9 @@ epptok_status epptok_i_host_wait(uint32_t number, uint64_t ticket, uint8_t **rep
         pthread_mutex_unlock(&host->lock);
         epptok_i_host_release(host);
         return EPPTOK_INTERNAL;
+    }
+    if (job->state != EPPTOK_I_SETTLED) {
+        spin(host, job);
     }
     while (job->state != EPPTOK_I_SETTLED) {
         if (epptok_i_now_ns() >= job->timer.deadline_ns) {

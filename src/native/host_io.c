@@ -92,7 +92,7 @@ static bool any_output_waits(const epptok_i_host *host)
     return false;
 }
 
-/* The last answers are out or wait for their peers: give these a moment, then close. Only this thread changes the list. */
+/* The last answers are out or wait for their peers: give these a moment, then close. Nobody leads any more. */
 static void finish(epptok_i_host *host)
 {
     int64_t until = epptok_i_deadline_in_ms(LAST_FLUSH_MS);
@@ -113,29 +113,43 @@ static void finish(epptok_i_host *host)
     epptok_i_unlisten(&host->io->listener);
 }
 
-static void *run(void *argument)
+void epptok_i_io_turn(epptok_i_host *host, int64_t until)
 {
-    epptok_i_host *host = argument;
     epptok_i_io *io = host->io;
     epptok_i_event events[EVENTS];
     bool ended = false;
-    while (!ended) {
-        int64_t nearest = epptok_i_jobs_expire(host, &ended);
-        if (ended) {
-            break;
-        }
-        if (nearest > io->accepts_again_ns) {
-            nearest = io->accepts_again_ns;
-        }
-        int timeout_ms = nearest == EPPTOK_I_NEVER ? -1 : epptok_i_poll_ms(nearest);
-        size_t count = epptok_i_poller_wait(io->poller, events, EVENTS, timeout_ms);
-        for (size_t i = 0; i < count; i++) {
-            handle(host, &events[i]);
-        }
-        if (!io->accepts && io->listener.fd >= 0) {
-            epptok_i_accept_again(host);
-        }
+    int64_t nearest = epptok_i_jobs_expire(host, &ended);
+    if (ended) {
+        return;
     }
+    if (nearest > io->accepts_again_ns) {
+        nearest = io->accepts_again_ns;
+    }
+    if (nearest > until) {
+        nearest = until;
+    }
+    int timeout_ms = nearest == EPPTOK_I_NEVER ? -1 : epptok_i_poll_ms(nearest);
+    size_t count = epptok_i_poller_wait(io->poller, events, EVENTS, timeout_ms);
+    for (size_t i = 0; i < count; i++) {
+        handle(host, &events[i]);
+    }
+    if (!io->accepts && io->listener.fd >= 0) {
+        epptok_i_accept_again(host);
+    }
+}
+
+static void *run(void *argument)
+{
+    epptok_i_host *host = argument;
+    pthread_mutex_lock(&host->lock);
+    while (epptok_i_lead_stand_by(host)) {
+        do {
+            pthread_mutex_unlock(&host->lock);
+            epptok_i_io_turn(host, EPPTOK_I_NEVER);
+            pthread_mutex_lock(&host->lock);
+        } while (epptok_i_lead_keep(host));
+    }
+    pthread_mutex_unlock(&host->lock);
     finish(host);
     return NULL;
 }
@@ -199,11 +213,25 @@ static bool open_all(epptok_i_host *host, const epptok_host_options *options, ep
     return io->accepts;
 }
 
-bool epptok_i_io_start(epptok_i_host *host, const epptok_host_options *options, epptok_i_reason *reason)
+static epptok_i_io *make(void)
 {
     epptok_i_io *io = calloc(1, sizeof *io);
-    if (io == NULL || pthread_mutex_init(&io->attention_lock, NULL) != 0) {
+    if (io == NULL || epptok_i_condition_init(&io->lead.io_thread) != 0) {
         free(io);
+        return NULL;
+    }
+    if (pthread_mutex_init(&io->attention_lock, NULL) != 0) {
+        pthread_cond_destroy(&io->lead.io_thread);
+        free(io);
+        return NULL;
+    }
+    return io;
+}
+
+bool epptok_i_io_start(epptok_i_host *host, const epptok_host_options *options, epptok_i_reason *reason)
+{
+    epptok_i_io *io = make();
+    if (io == NULL) {
         epptok_i_out_of_memory(reason);
         return false;
     }
@@ -262,6 +290,7 @@ void epptok_i_io_free(epptok_i_io *io)
         epptok_i_connection_drop(connection);
     }
     pthread_mutex_destroy(&io->attention_lock);
+    pthread_cond_destroy(&io->lead.io_thread);
     free(io);
 }
 

@@ -1,7 +1,11 @@
-/* The I/O thread: it accepts, reads whole frames, keeps the deadlines of sockets, and finishes what others could not write. */
+/*
+ * The I/O loop: it accepts, reads whole frames, keeps the deadlines of sockets, and finishes what others could not write. Its
+ * turns are run by whichever thread leads (host_lead.h); the I/O thread leads when no service does.
+ */
 #ifndef EPPTOK_HOST_IO_H
 #define EPPTOK_HOST_IO_H
 
+#include "host_lead.h"
 #include "host_poller.h"
 #include "host_state.h"
 #include "reason.h"
@@ -19,6 +23,8 @@ typedef struct epptok_i_listener {
 
 struct epptok_i_io {
     pthread_t thread;
+    epptok_i_lead lead; /* host->lock */
+    /* Of the leader: */
     epptok_i_poller *poller;
     epptok_i_listener listener;
     bool accepts; /* the listener is polled: not while descriptors are exhausted */
@@ -40,7 +46,9 @@ void epptok_i_io_join(epptok_i_host *host);
 void epptok_i_io_free(epptok_i_io *io);
 /* In the child of a fork: closes this process's copies of the descriptors. */
 void epptok_i_io_abandon(epptok_i_host *host);
-/* Makes the I/O thread look at `connection` (may be NULL: at the host). */
+/* One turn, by the leader, without host->lock: does what is due, waits for sockets until then at the latest, serves these. */
+void epptok_i_io_turn(epptok_i_host *host, int64_t until);
+/* Makes the leader look at `connection` (may be NULL: at the host). */
 void epptok_i_io_attend(epptok_i_host *host, epptok_i_connection *connection);
 
 /* host_accept.c */

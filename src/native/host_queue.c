@@ -1,5 +1,6 @@
 /* The queue and the table of tickets: pointer work under host->lock. */
 #include "host_connection.h"
+#include "host_lead.h"
 #include "host_state.h"
 
 #include <inttypes.h>
@@ -105,12 +106,17 @@ bool epptok_i_enqueue(epptok_i_host *host, epptok_i_job *job, epptok_i_waiter **
         q->tail->next = job;
     }
     q->tail = job;
-    q->calls++;
+    __atomic_add_fetch(&q->calls, 1u, __ATOMIC_RELEASE);
     q->bytes += job->length;
     host->counters.accepted++;
+    if (job->queue == EPPTOK_HOST_QUEUE_CALLS && !job->direct && epptok_i_lead_takes(host)) {
+        return true;
+    }
     *service = q->idle;
     if (*service != NULL) {
         epptok_i_idle_remove(q, *service);
+    } else if (job->direct) {
+        epptok_i_lead_interrupt(host);
     }
     return true;
 }
@@ -128,7 +134,7 @@ static void unlink_queued(epptok_i_host *host, epptok_i_job *job)
     } else {
         job->next->previous = job->previous;
     }
-    q->calls--;
+    __atomic_sub_fetch(&q->calls, 1u, __ATOMIC_RELEASE);
     q->bytes -= job->length;
 }
 
@@ -158,6 +164,7 @@ void epptok_i_settle(epptok_i_host *host, epptok_i_job *job, epptok_status statu
     epptok_i_timers_remove(&host->timers, &job->timer);
     job->state = EPPTOK_I_SETTLED;
     job->status = status;
+    __atomic_store_n(&job->over, true, __ATOMIC_RELEASE);
 }
 
 epptok_i_connection *epptok_i_retire(epptok_i_host *host, epptok_i_job *job, epptok_status status)

@@ -1,4 +1,4 @@
-/* Bytes from a peer to whole frames. Of the I/O thread. */
+/* Bytes from a peer to whole frames. Of the leader (host_lead.h). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,6 +1,8 @@
 /* The services' side: next() and reply(). */
 #include "host_connection.h"
+#include "host_io.h"
 #include "host_state.h"
+#include "spin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +40,8 @@ static void leave_service(bool died)
     epptok_i_waiter *other = queue->head == NULL ? NULL : queue->idle;
     if (other != NULL) {
         epptok_i_idle_remove(queue, other);
+    } else if (queue->head != NULL) {
+        epptok_i_lead_interrupt(host);
     }
     pthread_mutex_unlock(&host->lock);
     if (other != NULL) {
@@ -89,7 +93,7 @@ static void enter_service(epptok_i_host *host, uint32_t queue)
 
 /*
  * First in, first out, but large calls never hold all services: one stays free for the others, if there are two.
- * Calls whose deadline has passed are left to the I/O thread or their caller, who are about to end them.
+ * Calls whose deadline has passed are left to the leader or their caller, who are about to end them.
  */
 static epptok_i_job *first_live(const epptok_i_queue *queue, int64_t now)
 {
@@ -102,10 +106,13 @@ static epptok_i_job *first_live(const epptok_i_queue *queue, int64_t now)
 }
 
 /* Called with the lock; returns with the lock. false: the call ended while its frame was copied. */
-static bool copy_frame(epptok_i_host *host, epptok_i_job *job, uint8_t *buffer)
+static bool copy_frame(epptok_i_host *host, epptok_i_job *job, uint8_t *buffer, epptok_i_waiter *next_leader)
 {
     epptok_i_dequeue(host, job);
     pthread_mutex_unlock(&host->lock);
+    if (next_leader != NULL) {
+        pthread_cond_signal(&next_leader->cond);
+    }
     memcpy(buffer, job->frame, job->length);
     uint8_t *read = NULL;
     pthread_mutex_lock(&host->lock);
@@ -137,15 +144,46 @@ static bool copy_frame(epptok_i_host *host, epptok_i_job *job, uint8_t *buffer)
     return wanted;
 }
 
+/* Looks for a call for a moment, if that has paid of late. Called with the lock; returns with the lock. */
+static void spin(epptok_i_host *host, epptok_i_queue *queue, bool leads)
+{
+    static __thread epptok_i_spin learnt;
+    int64_t until;
+    if (!epptok_i_spin_begin(&learnt, &queue->spinning, &until)) {
+        return;
+    }
+    pthread_mutex_unlock(&host->lock);
+    bool found;
+    for (;;) {
+        if (leads) {
+            epptok_i_io_turn(host, 0);
+        }
+        found = __atomic_load_n(&queue->calls, __ATOMIC_ACQUIRE) != 0;
+        if (found || epptok_i_now_ns() >= until) {
+            break;
+        }
+        epptok_i_spin_pause();
+    }
+    epptok_i_spin_end(&learnt, &queue->spinning, found);
+    pthread_mutex_lock(&host->lock);
+}
+
+/* What this thread serves from now on. The lock is held. */
+static void count_large(epptok_i_queue *queue, bool large)
+{
+    queue->large += (uint32_t)large;
+    queue->large -= (uint32_t)serving.large;
+    serving.large = large;
+}
+
+/* Called with the lock and returns with it; *next_leader is to be signalled without it. */
 static int32_t take(epptok_i_host *host, uint32_t queue, uint8_t *buffer, size_t capacity, epptok_host_job *out,
-                    int64_t until)
+                    int64_t until, epptok_i_waiter **next_leader)
 {
     epptok_i_queue *q = &host->queues[queue];
+    bool leads = false, spun = false;
     q->served = true;
-    if (serving.large) {
-        serving.large = false;
-        q->large--;
-    }
+    count_large(q, false);
     epptok_i_waiter *waiter = NULL;
     int32_t found = EPPTOK_HOST_IDLE;
     for (;;) {
@@ -164,22 +202,39 @@ static int32_t take(epptok_i_host *host, uint32_t queue, uint8_t *buffer, size_t
             if (found == EPPTOK_HOST_GROW) {
                 break;
             }
-            if (copy_frame(host, job, buffer)) {
-                bool counts = serving.host == host->number;
-                if (counts) {
+            epptok_i_waiter *next_leader = leads ? epptok_i_lead_leave(host, true) : NULL;
+            leads = false;
+            /* Before its frame is copied, which takes milliseconds without the lock: another service may look meanwhile. */
+            count_large(q, serving.host == host->number && job->length > LARGE_BYTES);
+            if (copy_frame(host, job, buffer, next_leader)) {
+                if (serving.host == host->number) {
                     serving.ticket = out->ticket;
-                }
-                serving.large = counts && out->length > LARGE_BYTES;
-                if (serving.large) {
-                    q->large++;
                 }
                 break;
             }
+            count_large(q, false);
             found = EPPTOK_HOST_IDLE;
             continue;
         }
         if (now >= until) {
             break;
+        }
+        if (queue == EPPTOK_HOST_QUEUE_CALLS && epptok_i_lead_take(host, leads)) {
+            leads = true;
+            if (!spun) {
+                spun = true;
+                spin(host, q, leads);
+                continue;
+            }
+            pthread_mutex_unlock(&host->lock);
+            epptok_i_io_turn(host, until);
+            pthread_mutex_lock(&host->lock);
+            continue;
+        }
+        if (!spun && queue == EPPTOK_HOST_QUEUE_CALLS) {
+            spun = true;
+            spin(host, q, leads);
+            continue;
         }
         if (waiter == NULL && (waiter = epptok_i_waiter_take(host)) == NULL) {
             break;
@@ -188,6 +243,9 @@ static int32_t take(epptok_i_host *host, uint32_t queue, uint8_t *buffer, size_t
             epptok_i_idle_push(q, waiter);
         }
         epptok_i_condition_wait(&waiter->cond, &host->lock, until);
+    }
+    if (leads) {
+        *next_leader = epptok_i_lead_leave(host, found == EPPTOK_HOST_GROW);
     }
     if (waiter != NULL) {
         epptok_i_idle_remove(q, waiter);
@@ -210,8 +268,12 @@ int32_t epptok_host_next(uint32_t number, uint32_t queue, uint8_t *buffer, size_
     int64_t until = epptok_i_now_ns() + (int64_t)wait_ms * EPPTOK_I_NS_PER_MS;
     enter_service(host, queue);
     pthread_mutex_lock(&host->lock);
-    int32_t found = take(host, queue, buffer, capacity, job, until);
+    epptok_i_waiter *next_leader = NULL;
+    int32_t found = take(host, queue, buffer, capacity, job, until, &next_leader);
     pthread_mutex_unlock(&host->lock);
+    if (next_leader != NULL) {
+        pthread_cond_signal(&next_leader->cond);
+    }
     epptok_i_host_release(host);
     return found;
 }

@@ -53,6 +53,7 @@ struct epptok_i_job {
     epptok_i_job_state state;
     unsigned references;             /* the ticket table, a service that copies */
     bool copying;                    /* a service still reads `frame` */
+    bool over;                       /* settled: written under the lock, read without by a direct caller that spins */
     bool direct;                     /* a caller in this process, else a connection */
     epptok_i_connection *connection; /* until the call is settled */
     epptok_i_waiter *waiter;         /* the direct caller's */
@@ -64,7 +65,9 @@ struct epptok_i_job {
 typedef struct epptok_i_queue {
     epptok_i_job *head, *tail;
     epptok_i_waiter *idle; /* services in next(), the last to come first: its caches are warm */
-    uint64_t calls, bytes, running;
+    uint64_t calls; /* changed under the lock, read without by a service that spins */
+    uint64_t bytes, running;
+    bool spinning;     /* a service is; atomic */
     bool served;       /* next() was called */
     unsigned services; /* threads that have called next() and have not ended */
     unsigned large;    /* of these, how many serve a large call */
@@ -79,6 +82,7 @@ struct epptok_i_host {
     epptok_i_host *forsaken; /* in a forked child: the next host of the parent */
 
     uint64_t max_queue_calls, max_queue_bytes, max_frame_bytes;
+    uint32_t hello_ms;
     epptok_status ready;
     char ready_message[512];
 
@@ -94,6 +98,8 @@ struct epptok_i_host {
     epptok_i_timers timers;
     epptok_i_waiter *free_waiters;
     epptok_host_counters counters;
+
+    bool caller_spins; /* a direct caller does; atomic */
 
     epptok_i_connection *connections;
     epptok_i_io *io; /* NULL: no socket and no control descriptor */

@@ -8,7 +8,7 @@
 
 #define NS_PER_MS 1000000
 #define FIRST_PAUSE_MS 10
-#define LONGEST_PAUSE_MS 50
+#define LONGEST_PAUSE_MS 20
 /* A connection that is lost before the request left is replaced, but a peer that drops them all is given up. */
 #define ATTEMPTS 3
 
@@ -25,7 +25,7 @@ static epptok_status ask(const epptok_i_link *link, const epptok_i_call *call, e
     epptok_i_trip trip;
     (void)epptok_i_frame_encode(&frame, type, 0, words, NULL, 0);
     epptok_status status =
-        epptok_i_wire_exchange(link->descriptor, &frame, call->deadline_ns, reply, &trip, reason);
+        epptok_i_wire_exchange(link->descriptor, &frame, call->deadline_ns, NULL, reply, &trip, reason);
     if (status != EPPTOK_OK) {
         return status;
     }
@@ -147,7 +147,8 @@ static epptok_status serve(epptok_i_handle *handle, epptok_i_call *call, epptok_
         }
         if (status == EPPTOK_OK && frame != NULL) {
             epptok_i_frame_set_word(frame, EPPTOK_I_REQUEST_MS, epptok_i_wire_ms(call->deadline_ns));
-            status = epptok_i_wire_exchange(link->descriptor, frame, call->deadline_ns, reply, &trip, reason);
+            status = epptok_i_wire_exchange(link->descriptor, frame, call->deadline_ns, &handle->caller_spins, reply, &trip,
+                                            reason);
         }
         if (status == EPPTOK_OK && frame != NULL) {
             status = check_answer(call, reply, reason);

@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 
 #include "clock.h"
+#include "spin.h"
 
 #ifndef MSG_NOSIGNAL
 #define MSG_NOSIGNAL 0 /* SO_NOSIGPIPE instead */
@@ -115,6 +116,24 @@ static epptok_status refused(epptok_i_reason *reason, const char *fault)
     return epptok_i_because(reason, EPPTOK_UNAVAILABLE, "the runtime sent a frame that is refused: %s", fault);
 }
 
+/* Looks for the first bytes of the answer for a moment, if that has paid of late. */
+static void spin(int descriptor, bool *spinning, int64_t deadline_ns)
+{
+    static __thread epptok_i_spin learnt;
+    int64_t until;
+    if (!epptok_i_spin_begin(&learnt, spinning, &until)) {
+        return;
+    }
+    if (until > deadline_ns) {
+        until = deadline_ns;
+    }
+    bool found;
+    while (!(found = !epptok_i_wire_is_quiet(descriptor)) && epptok_i_now_ns() < until) {
+        epptok_i_spin_pause();
+    }
+    epptok_i_spin_end(&learnt, spinning, found);
+}
+
 /* Reads into reply->frame, which is the caller's to free whatever is returned. */
 static epptok_status receive_frame(int descriptor, int64_t deadline_ns, epptok_i_reply *reply, epptok_i_reason *reason)
 {
@@ -175,13 +194,16 @@ static epptok_status receive_frame(int descriptor, int64_t deadline_ns, epptok_i
 }
 
 epptok_status epptok_i_wire_exchange(int descriptor, const epptok_i_outgoing *frame, int64_t deadline_ns,
-                                     epptok_i_reply *reply, epptok_i_trip *trip, epptok_i_reason *reason)
+                                     bool *spinning, epptok_i_reply *reply, epptok_i_trip *trip, epptok_i_reason *reason)
 {
     trip->sent = false;
     trip->whole = false;
     reply->frame = NULL;
     epptok_status status = send_frame(descriptor, frame, deadline_ns, trip, reason);
     if (status == EPPTOK_OK) {
+        if (spinning != NULL) {
+            spin(descriptor, spinning, deadline_ns);
+        }
         status = receive_frame(descriptor, deadline_ns, reply, reason);
     }
     if (status != EPPTOK_OK) {

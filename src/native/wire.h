@@ -13,10 +13,11 @@ typedef struct epptok_i_trip {
 
 /*
  * Sends `frame` and waits for the answer. OK, TIMEOUT, OUT_OF_MEMORY, or UNAVAILABLE when the connection ended or what came
- * over it is no frame. shutdown() of the descriptor by another thread ends the wait at once, as UNAVAILABLE.
+ * over it is no frame. shutdown() of the descriptor by another thread ends the wait at once, as UNAVAILABLE. `spinning` is
+ * where the callers of one handle agree on who of them may spin; NULL: this one may not.
  */
 epptok_status epptok_i_wire_exchange(int descriptor, const epptok_i_outgoing *frame, int64_t deadline_ns,
-                                     epptok_i_reply *reply, epptok_i_trip *trip, epptok_i_reason *reason);
+                                     bool *spinning, epptok_i_reply *reply, epptok_i_trip *trip, epptok_i_reason *reason);
 
 /* Nothing has come over it that nobody asked for, and the other end is there. */
 bool epptok_i_wire_is_quiet(int descriptor);

@@ -56,8 +56,9 @@ export function parseJson(document: Uint8Array | string, limits: JsonLimits = JS
     const offset = Buffer.byteLength(text.slice(0, place.offset));
     return refuse(`not JSON at byte ${offset}`, place.path);
   }
-  // \ud... in the text is a surrogate's escape (or a backslash before "ud"): only then can a string be ill-formed.
-  if (/\\u[dD]/.test(text)) {
+  // \ud... in the text is a surrogate's escape (or a backslash before "ud"): only then can a string be ill-formed. Most
+  // texts hold no \u at all, which is found out several times as fast as that it is followed by no d.
+  if (text.includes('\\u') && /\\u[dD]/.test(text)) {
     const path = illFormed(value);
     if (path !== undefined) return refuse('a string holds the escape of a lone surrogate', pathText(path));
   }

@@ -1,5 +1,6 @@
 import type { Encoder } from '../encoder.ts';
 import { type SectionSink, splitAtTokens, type TokenTrie } from './added-tokens.ts';
+import { cacheLookups } from './cache-lookups.ts';
 import { type DecoderTables, decodeIds } from './decoder.ts';
 import { MOST_SYMBOLS } from './merge-long.ts';
 import { type NormalizerStep, SectionNormalizer } from './normalizer.ts';
@@ -34,6 +35,8 @@ export type EngineOptions = {
   readonly cacheBytes?: number;
   /** Bytes of text, at most, that are remembered as one passage. */
   readonly passageBytes?: number;
+  /** Counts of the caches' lookups are added here, once a text; see cache-lookups.ts. */
+  readonly lookups?: Float64Array;
 };
 
 const DEFAULT_CACHE_BYTES = 8 << 20;
@@ -42,7 +45,7 @@ const KEPT_TEXT_BYTES = 1 << 20;
 
 /** An encoder over `tables`, with scratch and caches of its own: one for each worker. */
 export function openEngine(tables: EngineTables, options: EngineOptions = {}): Encoder {
-  return new Engine(tables, options.cacheBytes ?? DEFAULT_CACHE_BYTES, options.passageBytes);
+  return new Engine(tables, options);
 }
 
 class Engine implements Encoder {
@@ -50,17 +53,20 @@ class Engine implements Encoder {
   readonly #tables: EngineTables;
   readonly #words: WordEncoder;
   readonly #sectionEncoder: SectionEncoder;
+  readonly #lookups: Float64Array;
   #normalizer: SectionNormalizer;
   #splitter: Splitter;
   readonly #sections: SectionSink;
   readonly #normalizedSections: SectionSink;
   #text = new TextBuffer(1 << 12);
 
-  constructor(tables: EngineTables, cacheBytes: number, passageBytes?: number) {
+  constructor(tables: EngineTables, options: EngineOptions) {
+    const cacheBytes = options.cacheBytes ?? DEFAULT_CACHE_BYTES;
     this.#tables = tables;
+    this.#lookups = options.lookups ?? cacheLookups();
     this.vocabularySize = tables.vocabularySize;
     this.#words = new WordEncoder(tables.model, cacheBytes - cacheBytes / 4);
-    const passages = new PassageCache(cacheBytes / 4, passageBytes);
+    const passages = new PassageCache(cacheBytes / 4, options.passageBytes);
     this.#sectionEncoder = new SectionEncoder(this.#words, passages, tables.classes);
     this.#normalizer = this.#openNormalizer();
     this.#splitter = this.#openSplitter();
@@ -96,6 +102,7 @@ class Engine implements Encoder {
     else if (length > 0) this.#encodeSection(0, length);
     if (addSpecialTokens) for (const id of suffix) words.push(id);
     const ids = words.ids.slice(0, words.count);
+    this.#countLookups();
     if (length > KEPT_TEXT_BYTES) {
       this.#text = new TextBuffer(1 << 12);
       this.#normalizer = this.#openNormalizer();
@@ -107,6 +114,17 @@ class Engine implements Encoder {
 
   decode(ids: Uint32Array, skipSpecialTokens: boolean): string {
     return decodeIds(this.#tables.decoder, ids, skipSpecialTokens);
+  }
+
+  #countLookups(): void {
+    const words = this.#words;
+    const sections = this.#sectionEncoder;
+    const lookups = this.#lookups;
+    lookups[0]! += words.words - words.merged;
+    lookups[1]! += words.merged;
+    lookups[2]! += sections.found;
+    lookups[3]! += sections.missed;
+    words.words = words.merged = sections.found = sections.missed = 0;
   }
 
   #openNormalizer(): SectionNormalizer {

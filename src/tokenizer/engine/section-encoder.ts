@@ -14,6 +14,9 @@ const SHORT_SECTION = 6;
 /** Encodes sections: passages that are remembered as they are, the rest word by word. */
 export class SectionEncoder {
   readonly words: WordEncoder;
+  /** Passages that were looked up so far, by outcome. */
+  found = 0;
+  missed = 0;
   readonly #passages: PassageCache;
   readonly #classes: Uint8Array;
   readonly #ends: WordEnds;
@@ -53,6 +56,7 @@ export class SectionEncoder {
       const length = Math.min(longest, end - at);
       const entry = passages.find(text, at, length);
       if (entry >= 0) {
+        this.found++;
         passages.copyIds(entry, ids, count);
         count += passages.countOf(entry);
         at += passages.takenBy(entry);
@@ -61,6 +65,7 @@ export class SectionEncoder {
         ends.length = 0;
         continue;
       }
+      this.missed++;
       if (length < longest) {
         words.encode(text, scan, done, end, ends);
         passages.store(text, at, length, length, ids, count, words.count - count);

@@ -1,3 +1,5 @@
+import type { MergeSides } from './scanned-merges.ts';
+
 /** Longer runs are not looked for. */
 const MOST = 63;
 
@@ -24,25 +26,25 @@ export class SpaceRuns {
     this.#space = space;
   }
 
-  /** Must be called for every merge: of `left` up to `leftEnd` and `right` from `rightStart` on. */
-  add(rank: number, left: string, leftEnd: number, right: string, rightStart: number): void {
+  /** Must be called for every merge, with its rank. */
+  add(rank: number, { left, leftStart, leftEnd, right, rightStart, rightEnd }: MergeSides): void {
     const space = this.#space;
     const touches =
-      left.charCodeAt(0) === space ||
+      left.charCodeAt(leftStart) === space ||
       left.charCodeAt(leftEnd - 1) === space ||
       right.charCodeAt(rightStart) === space ||
-      right.charCodeAt(right.length - 1) === space;
+      right.charCodeAt(rightEnd - 1) === space;
     if (!touches) return;
-    const before = this.#runLength(left, 0, leftEnd);
-    const after = this.#runLength(right, rightStart, right.length);
+    const before = this.#runLength(left, leftStart, leftEnd);
+    const after = this.#runLength(right, rightStart, rightEnd);
     if (before > 0 && after > 0) {
       this.#lastOfRuns = Math.max(this.#lastOfRuns, rank);
       if (before <= MOST && after <= MOST) this.#joined[before * (MOST + 1) + after] = 1;
       return;
     }
     this.#firstOfOthers = Math.min(this.#firstOfOthers, rank);
-    const twoBefore = leftEnd > 1 && this.#runLength(left, leftEnd - 2, leftEnd) > 0;
-    const twoAfter = right.length - rightStart > 1 && this.#runLength(right, rightStart, rightStart + 2) > 0;
+    const twoBefore = leftEnd - leftStart > 1 && this.#runLength(left, leftEnd - 2, leftEnd) > 0;
+    const twoAfter = rightEnd - rightStart > 1 && this.#runLength(right, rightStart, rightStart + 2) > 0;
     if (twoBefore || twoAfter) this.#broken = true;
   }
 

@@ -8,8 +8,9 @@ export const PASSAGE = 1024;
 const FRAME = 4;
 /** Slots looked at for a key. */
 const PROBES = 4;
-/** Up to so many bytes, or ids, a loop is quicker than a native call. */
-const FEW = 48;
+/** Up to so many bytes compared, or ids copied, a loop is quicker than a native call. */
+const FEW_BYTES = 256;
+const FEW_IDS = 48;
 
 /**
  * Remembers the ids of text seen before, many words at a time: what a conversation repeats is not split again. In fixed
@@ -80,7 +81,7 @@ export class PassageCache {
     const entries = this.#entries;
     const count = entries[entry + 3]!;
     const from = entry + FRAME + wordsOf(entries[entry + 1]!);
-    if (count > FEW) ids.set(entries.subarray(from, from + count), to);
+    if (count > FEW_IDS) ids.set(entries.subarray(from, from + count), to);
     else for (let k = 0; k < count; k++) ids[to + k] = entries[from + k]!;
   }
 
@@ -123,11 +124,13 @@ export class PassageCache {
 
   #holds(entry: number, text: TextBuffer, at: number, length: number): boolean {
     const own = entry + FRAME;
-    if (length > FEW)
+    if (length > FEW_BYTES)
       return text.buffer.compare(this.#buffer, own * 4, own * 4 + length, at, at + length) === 0;
-    for (let k = 0; 4 * k < length; k++)
-      if (this.#entries[own + k] !== wordAt(text.view, at, length, k)) return false;
-    return true;
+    const entries = this.#entries;
+    const { view } = text;
+    const whole = length >> 2;
+    for (let k = 0; k < whole; k++) if (entries[own + k] !== view.getInt32(at + 4 * k, true)) return false;
+    return (length & 3) === 0 || entries[own + whole] === wordAt(view, at, length, whole);
   }
 
   /** Makes room for an entry of `size` words under the hash at hand, and returns where. */

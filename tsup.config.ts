@@ -1,5 +1,6 @@
-import { cpSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Options } from 'tsup';
 
@@ -13,20 +14,39 @@ const THREADS = {
 
 const shared: Options = { format: 'esm', target: 'node20', splitting: true };
 
-/** The npm package: its dependencies come with it. */
+const library = { index: 'src/index.ts' };
+
+/** The npm package's command and threads: its dependencies come with it. */
 const npm: Options = {
   ...shared,
   entry: {
     ...THREADS,
-    index: 'src/index.ts',
     cli: 'src/cli.ts',
     'runtime-thread': 'src/entry/runtime-start.ts',
   },
-  dts: { entry: { index: 'src/index.ts' } },
   sourcemap: true,
-  // Not dist/native, where the library is.
-  clean: ['!native/**'],
 };
+
+/**
+ * What is imported and required is one file, and so one instance of the library, whose classes and koffi types must not exist
+ * twice in a process; import gets it through an ES module of one line.
+ */
+const doors: Options = {
+  ...shared,
+  format: 'cjs',
+  splitting: false,
+  entry: library,
+  sourcemap: true,
+  // Not tsup's shim, which makes a URL of a path without escaping what a path may hold.
+  define: { 'import.meta.url': 'urlOfThisFile' },
+  banner: { js: "'use strict'; const urlOfThisFile = require('node:url').pathToFileURL(__filename).href;" },
+  async onSuccess() {
+    const names = Object.keys(createRequire(import.meta.url)('./dist/index.cjs') as object);
+    writeFileSync('dist/index.js', `export { ${names.join(', ')} } from './index.cjs';\n`);
+  },
+};
+
+const types: Options = { ...shared, format: ['esm', 'cjs'], entry: library, dts: { only: true } };
 
 /**
  * The runtime of a private child as one folder without node_modules, for trees that `cmake --install` makes. piscina starts
@@ -56,4 +76,9 @@ const runtime: Options = {
   },
 };
 
-export default defineConfig([npm, runtime]);
+// Builds into one folder run at the same time, so that none of them may be the one that clears it. dist/native is CMake's.
+mkdirSync('dist', { recursive: true });
+for (const name of readdirSync('dist'))
+  if (name !== 'native') rmSync(join('dist', name), { recursive: true });
+
+export default defineConfig([npm, doors, types, runtime]);

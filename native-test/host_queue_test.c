@@ -234,49 +234,6 @@ static void services_are_wanted_until_one_comes(void)
     epptok_host_stop(host);
 }
 
-static void *take_large_and_hold(void *host)
-{
-    static __thread uint8_t buffer[400000];
-    epptok_host_job job;
-    CHECK(epptok_host_next(*(uint32_t *)host, CALLS, buffer, sizeof buffer, &job, 1000) == EPPTOK_HOST_JOB);
-    usleep(200000);
-    epptok_host_reply(*(uint32_t *)host, job.ticket, buffer, 8);
-    return NULL;
-}
-
-static void large_calls_leave_one_service_to_the_others(void)
-{
-    uint32_t host = start();
-    call large[2], small;
-    uint64_t ticket;
-    pthread_t service;
-    CHECK(next(host, &ticket, 0) == EPPTOK_HOST_IDLE); /* this thread is a service too */
-    for (int i = 0; i < 2; i++) {
-        CHECK(submit(&large[i], host, 300000, 5000) == EPPTOK_OK);
-    }
-    pthread_create(&service, NULL, take_large_and_hold, &host);
-    usleep(50000);
-    CHECK(submit(&small, host, 10, 5000) == EPPTOK_OK);
-    CHECK(next(host, &ticket, 1000) == EPPTOK_HOST_JOB && ticket == small.ticket);
-    CHECK(epptok_host_reply(host, ticket, (const uint8_t *)"x", 1) == 1);
-    finish(&small);
-    free(small.reply);
-    CHECK(next(host, &ticket, 0) == EPPTOK_HOST_IDLE); /* the second large one waits */
-    pthread_join(service, NULL);
-    uint8_t *buffer = malloc(400000);
-    epptok_host_job job;
-    CHECK(epptok_host_next(host, CALLS, buffer, 400000, &job, 1000) == EPPTOK_HOST_JOB &&
-          job.ticket == large[1].ticket);
-    CHECK(epptok_host_reply(host, job.ticket, buffer, 8) == 1);
-    for (int i = 0; i < 2; i++) {
-        finish(&large[i]);
-        CHECK(large[i].status == EPPTOK_OK);
-        free(large[i].reply);
-    }
-    free(buffer);
-    epptok_host_stop(host);
-}
-
 int main(void)
 {
     RUN(calls_come_out_in_the_order_they_went_in);
@@ -291,6 +248,5 @@ int main(void)
     RUN(a_small_buffer_is_told_the_size_and_the_call_stays);
     RUN(stats_go_to_the_control_queue);
     RUN(services_are_wanted_until_one_comes);
-    RUN(large_calls_leave_one_service_to_the_others);
     return 0;
 }

@@ -32,6 +32,7 @@ typedef struct run {
     body bodies[LOAD_SIZES][VARIANTS];
     uint32_t sizes;
     uint64_t begun; /* atomic */
+    uint64_t seed;  /* of fresh texts: another one in each process */
     double ends_us;
     pthread_mutex_t lock; /* the rest */
     load_report *report;
@@ -43,6 +44,15 @@ static double now_us(void)
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+/* Words of nine letters. What encodes them has not seen them before, and will not see them again. */
+static void write_fresh(char *text, uint32_t length, uint64_t random)
+{
+    for (uint32_t i = 0; i < length; i++) {
+        random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        text[i] = i % 10 == 9 ? ' ' : (char)('a' + (random >> 33) % 26);
+    }
 }
 
 static char *prose(uint32_t size, uint32_t variant)
@@ -120,16 +130,21 @@ static void call_once(run *self, uint64_t number)
     uint32_t which = (uint32_t)(number % self->sizes);
     uint32_t variant = (uint32_t)(number / self->sizes % VARIANTS);
     const body *sent = &self->bodies[which][variant];
+    bool fresh = self->plan->fresh != 0 && sent->length <= LOAD_FRESH;
+    char text[LOAD_FRESH];
+    if (fresh) {
+        write_fresh(text, sent->length, self->seed + number);
+    }
     epptok_request request = EPPTOK_REQUEST_INIT;
     request.kind = EPPTOK_KIND_TEXT;
-    request.body = sent->text;
+    request.body = fresh ? text : sent->text;
     request.length = sent->length;
     request.timeout_ms = self->plan->timeout_ms;
     epptok_result *result = NULL;
     double start = now_us();
     epptok_status status = epptok_tokenize(self->handle, &request, &result);
     double took = now_us() - start;
-    bool wrong = status == EPPTOK_OK && !as_before(sent->length, variant, hash_of(result));
+    bool wrong = status == EPPTOK_OK && !fresh && !as_before(sent->length, variant, hash_of(result));
     epptok_transport transport = epptok_result_transport(result);
     epptok_result_free(&result);
     (void)pthread_mutex_lock(&self->lock);
@@ -144,10 +159,25 @@ static void call_once(run *self, uint64_t number)
     (void)pthread_mutex_unlock(&self->lock);
 }
 
+static void sleep_until(double us)
+{
+    double left = us - now_us();
+    if (left > 0) {
+        struct timespec span = {(time_t)(left / 1e6), (long)((left - (double)(time_t)(left / 1e6) * 1e6) * 1e3)};
+        (void)nanosleep(&span, NULL);
+    }
+}
+
 static void *call_repeatedly(void *argument)
 {
     run *self = argument;
+    double next_us = now_us();
     for (;;) {
+        if (self->plan->per_second > 0) {
+            sleep_until(next_us);
+            /* A call that took longer than the interval delays those after it. */
+            next_us = (next_us > now_us() ? next_us : now_us()) + 1e6 / self->plan->per_second;
+        }
         uint64_t number = __atomic_fetch_add(&self->begun, 1, __ATOMIC_RELAXED);
         if ((self->plan->calls > 0 && number >= self->plan->calls) || (self->ends_us > 0 && now_us() >= self->ends_us)) {
             return NULL;
@@ -178,16 +208,20 @@ void load_run(epptok *handle, const load_plan *plan, load_report *report)
     self.handle = handle;
     self.plan = plan;
     self.report = report;
-    self.ends_us = plan->seconds > 0 ? now_us() + plan->seconds * 1e6 : 0;
+    self.seed = (uint64_t)now_us() << 20;
     (void)pthread_mutex_init(&self.lock, NULL);
     while (self.sizes < LOAD_SIZES && plan->sizes[self.sizes] > 0) {
         for (uint32_t i = 0; i < VARIANTS; i++) {
             body *made = &self.bodies[self.sizes][i];
             made->text = prose(plan->sizes[self.sizes], i);
             made->length = made->text == NULL ? 0 : plan->sizes[self.sizes];
+            if (plan->fresh != 0) {
+                write_fresh(made->text, made->length, i);
+            }
         }
         self.sizes++;
     }
+    self.ends_us = plan->seconds > 0 ? now_us() + plan->seconds * 1e6 : 0;
     if (self.sizes > 0 && plan->threads == 0) {
         (void)call_repeatedly(&self);
     }

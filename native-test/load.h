@@ -9,6 +9,7 @@
 
 #define LOAD_STATUSES 32u
 #define LOAD_SIZES 4u
+#define LOAD_FRESH 65536u
 
 typedef struct load_plan {
     uint32_t threads;            /* 0: the calling thread alone */
@@ -16,6 +17,8 @@ typedef struct load_plan {
     uint64_t calls;              /* in all; 0: until seconds have passed */
     double seconds;              /* 0: until the calls are made */
     uint32_t sizes[LOAD_SIZES];  /* bytes of the bodies, taken in turn; 0: none */
+    double per_second;           /* calls of each thread, at even intervals; 0: one after the other */
+    uint32_t fresh;              /* 1: words that no cache has seen in each body of up to LOAD_FRESH bytes; no ids to compare */
 } load_plan;
 
 typedef struct load_report {

@@ -3,6 +3,7 @@
  *
  *     load_client (--socket PATH | --model DIR) [--rounds 1] [--threads 4] [--calls N] [--seconds S]
  *                 [--sizes 1000,20000] [--timeout-ms 30000] [--runtime-threads 0] [--fork 1]
+ *                 [--per-second N] [--fresh 1]
  *
  * --rounds 0: until standard input has ended.
  * --fork 1: a forked process that sleeps for 30 s lives beside it, as the children of some hosts do: "opened <its id>".
@@ -72,7 +73,7 @@ static void print_report(const load_report *report)
 int main(int argc, char **argv)
 {
     epptok_options options = EPPTOK_OPTIONS_INIT;
-    load_plan plan = {4, 30000, 0, 0, {1000, 0, 0, 0}};
+    load_plan plan = {4, 30000, 0, 0, {1000, 0, 0, 0}, 0, 0};
     unsigned long rounds = 1, forks = 0;
     for (int i = 1; i + 1 < argc; i += 2) {
         const char *value = argv[i + 1];
@@ -88,6 +89,10 @@ int main(int argc, char **argv)
             plan.calls = strtoull(value, NULL, 10);
         } else if (strcmp(argv[i], "--seconds") == 0) {
             plan.seconds = strtod(value, NULL);
+        } else if (strcmp(argv[i], "--per-second") == 0) {
+            plan.per_second = strtod(value, NULL);
+        } else if (strcmp(argv[i], "--fresh") == 0) {
+            plan.fresh = (uint32_t)strtoul(value, NULL, 10);
         } else if (strcmp(argv[i], "--timeout-ms") == 0) {
             plan.timeout_ms = (uint32_t)strtoul(value, NULL, 10);
         } else if (strcmp(argv[i], "--runtime-threads") == 0) {

@@ -153,6 +153,7 @@ async function serve(options: ServeArguments): Promise<void> {
   const server = NativeServer.start(
     { models: models.value, threads, maxQueueCalls, maxQueueBytes, ...socket },
     loop,
+    log,
   );
   if (!server.ok) die(server.fault);
   const prepared = prepareModels(models.value, new URL('./model-reader.js', import.meta.url));

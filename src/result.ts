@@ -22,7 +22,7 @@ export interface TokenizeResult {
   readonly elapsed: number;
   /** The rendered prompt of the first sequence, if it was asked for. */
   readonly prompt?: string;
-  /** The annotations that the request asked for. */
+  /** The annotations that the request asked for; parsed when they are first read. */
   readonly annotations?: Readonly<Record<string, unknown>>;
   /** What was odd but answered. */
   readonly warnings?: readonly string[];
@@ -42,7 +42,7 @@ export function tokenizeResult(
     return sequence;
   });
   const { provenance, model, worker, timings, prompt, annotations, warnings } = response;
-  return {
+  const result: TokenizeResult = {
     ids: sequences[0] ?? new Uint32Array(0),
     sequences,
     provenance,
@@ -52,9 +52,19 @@ export function tokenizeResult(
     receivedAt,
     elapsed,
     ...(prompt === undefined ? {} : { prompt }),
-    ...(annotations === undefined ? {} : { annotations: JSON.parse(annotations) as Record<string, unknown> }),
     ...(warnings === undefined ? {} : { warnings }),
   };
+  return annotations === undefined ? result : withAnnotations(result, annotations);
+}
+
+/** Parsed when they are first read: a million token ids take the reader's event loop a tenth of a second. */
+function withAnnotations(result: TokenizeResult, json: string): TokenizeResult {
+  let parsed: TokenizeResult['annotations'];
+  const get = () => {
+    parsed ??= JSON.parse(json) as Record<string, unknown>;
+    return parsed;
+  };
+  return Object.defineProperty(result, 'annotations', { enumerable: true, get });
 }
 
 /** The text of a detokenize or stats response; a failed one is thrown. */

@@ -19,6 +19,8 @@ const Plan = koffi.struct({
   calls: 'uint64_t',
   seconds: 'double',
   sizes: koffi.array('uint32_t', 4),
+  per_second: 'double',
+  fresh: 'uint32_t',
 });
 const library = koffi.load(new URL('../../build/native/libload_plugin.so', import.meta.url).pathname);
 const loadRun = library.func('load_run', 'void', ['uint64_t', koffi.pointer(Plan), 'void *']);
@@ -28,7 +30,15 @@ const report = new BigUint64Array(2 + STATUSES + 4 + 3);
 const tokenizer = new Tokenizer({ model, threads: 2, timeoutMs: 30_000 });
 
 function fromC(threads: number, transport: number): void {
-  const plan = { threads, timeout_ms: 30_000, calls: perRound, seconds: 0, sizes: [...SIZES, 0] };
+  const plan = {
+    threads,
+    timeout_ms: 30_000,
+    calls: perRound,
+    seconds: 0,
+    sizes: [...SIZES, 0],
+    per_second: 0,
+    fresh: 0,
+  };
   loadRun(tokenizer.nativeHandle, plan, report);
   const [made, wrong, ok] = report;
   const carried = report[2 + STATUSES + transport];

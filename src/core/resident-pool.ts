@@ -4,7 +4,6 @@ import type { Outcome } from '../protocol/status.ts';
 import { Crew } from './crew.ts';
 import type { CacheCounters } from './metrics/cache-counters.ts';
 import type { PreparedModel } from './model.ts';
-import { messageOf } from './pool.ts';
 
 /** A thread that cannot start must not be started over and over without a breath. */
 const RESTART_PAUSE_MS = 50;
@@ -46,8 +45,8 @@ export class ResidentPool {
     return this.#restarts;
   }
 
-  /** Runs what `start` gives until that ends by itself; when its thread dies, tells `lost` of what and starts anew. */
-  async keepRunning(start: () => ResidentTask, lost: (why: string) => void = () => {}): Promise<void> {
+  /** Runs what `start` gives until that ends by itself; when its thread dies, tells `lost` why and starts anew. */
+  async keepRunning(start: () => ResidentTask, lost: (error: unknown) => void): Promise<void> {
     for (;;) {
       const { data, ...options } = start();
       try {
@@ -56,7 +55,7 @@ export class ResidentPool {
       } catch (error) {
         if (this.#closed) return;
         this.#restarts++;
-        lost(messageOf(error));
+        lost(error);
         await setTimeout(RESTART_PAUSE_MS);
       }
     }

@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { CacheCounters } from '../core/metrics/cache-counters.ts';
 import { CallCounters } from '../core/metrics/call-counters.ts';
 import type { PreparedModel } from '../core/model.ts';
-import type { WorkerSeed } from '../core/pool.ts';
+import { messageOf, type WorkerSeed } from '../core/pool.ts';
 import { ResidentPool } from '../core/resident-pool.ts';
 import type { Outcome } from '../protocol/status.ts';
 import type { Latch } from '../sync/latch.ts';
@@ -26,13 +26,14 @@ export class CallerServices {
   readonly #pool: ResidentPool;
   readonly #latch: Latch;
   readonly #tell: Tell;
+  readonly #onLost: (error: unknown) => void;
   /** The words of the line that each worker has now. */
   readonly #lines: SharedArrayBuffer[] = [];
   #lastLine = 0;
 
   /**
    * `file` is the bundle's worker entry; the workers wait for `models`, whose `names` are known before. The lines are there at
-   * once; a call on one waits until its worker is warm.
+   * once; a call on one waits until its worker is warm. `onLost` is told why a worker has ended.
    */
   constructor(
     file: URL,
@@ -41,12 +42,14 @@ export class CallerServices {
     models: Promise<Outcome<readonly PreparedModel[]>>,
     latch: Latch,
     tell: Tell,
+    onLost: (error: unknown) => void,
   ) {
     this.threads = threads;
     this.names = names;
     this.models = models;
     this.#latch = latch;
     this.#tell = tell;
+    this.#onLost = onLost;
     this.counters = Array.from({ length: threads }, () => new CallCounters(names));
     const seed: WorkerSeed = { numbers: new SharedArrayBuffer(4) };
     this.#pool = new ResidentPool(file, threads, seed, models);
@@ -83,7 +86,10 @@ export class CallerServices {
       const data: CallerTask = { line: forWorker, latch: this.#latch.memory, counters };
       return { data, name: 'answerCaller', transferList: [forWorker.port] };
     };
-    const lost = (message: string) => this.#tell({ type: 'line-lost', line, message });
+    const lost = (error: unknown) => {
+      this.#onLost(error);
+      this.#tell({ type: 'line-lost', line, message: messageOf(error) });
+    };
     void this.#pool.keepRunning(start, lost);
   }
 }

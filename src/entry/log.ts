@@ -9,6 +9,14 @@ export function openLog(level: string | undefined): Logger {
   return pino({ name: 'epptok', level: known }, pino.destination({ fd: 2, sync: true }));
 }
 
+/** What is told of a thread that served and was lost. Of an error, its code or its name: a message may quote what was served. */
+export function logLostThread(log: Logger): (error: unknown) => void {
+  return (error) => {
+    const { code, name } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+    log.warn({ error: code ?? name ?? 'unknown' }, 'a service thread was lost; another one takes its place');
+  };
+}
+
 /** Watches this thread's event loop and logs its stalls of at least `thresholdMs`; 0: it logs none. */
 export function watchLoop(owner: LoopOwner, thresholdMs: number, log: Logger): LoopWatch {
   const report = ({ ms, ...what }: Stall) =>

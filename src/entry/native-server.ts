@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { LoopWatch } from '../core/event-loop/watch.ts';
 import { metricsLibrary, renderMetrics } from '../core/metrics/exposition.ts';
 import type { ModelSpec, PreparedModel } from '../core/model.ts';
@@ -5,6 +6,7 @@ import { threadCount } from '../core/runtime.ts';
 import { type NativeLibrary, openNativeLibrary } from '../ffi/native-library.ts';
 import { type Fault, fail, type Outcome, STATUS, succeed } from '../protocol/status.ts';
 import { ControlQueue } from './control-queue.ts';
+import { logLostThread } from './log.ts';
 import { NativeServices } from './native-services.ts';
 
 /** How often the control queue and the parent are looked after. */
@@ -35,6 +37,7 @@ export class NativeServer {
   readonly #settings: ServerSettings;
   readonly #parent = process.ppid;
   readonly #loop: LoopWatch;
+  readonly #log: Logger;
   readonly #control: ControlQueue;
   readonly #timer: NodeJS.Timeout;
   readonly #stopHost: () => void;
@@ -44,7 +47,14 @@ export class NativeServer {
   /** Resolves when the server has been told to end: by `stop`, by its parent, or by the end of its control descriptor. */
   readonly ended: Promise<void>;
 
-  private constructor(library: NativeLibrary, host: number, settings: ServerSettings, loop: LoopWatch) {
+  private constructor(
+    library: NativeLibrary,
+    host: number,
+    settings: ServerSettings,
+    loop: LoopWatch,
+    log: Logger,
+  ) {
+    this.#log = log;
     this.#library = library;
     this.#host = host;
     this.#settings = settings;
@@ -63,12 +73,12 @@ export class NativeServer {
    * Starts to listen. `load` waits for the models, so that callers are answered meanwhile. `loop` watches the event loop of
    * this thread.
    */
-  static start(settings: ServerSettings, loop: LoopWatch): Outcome<NativeServer> {
+  static start(settings: ServerSettings, loop: LoopWatch, log: Logger): Outcome<NativeServer> {
     const library = openNativeLibrary(new URL('.', import.meta.url));
     if (!library.ok) return library;
     const host = library.value.startHost(settings);
     if (!host.ok) return host;
-    return succeed(new NativeServer(library.value, host.value, settings, loop));
+    return succeed(new NativeServer(library.value, host.value, settings, loop, log));
   }
 
   /**
@@ -79,7 +89,8 @@ export class NativeServer {
     const { models, threads } = this.#settings;
     const file = new URL('./service-thread.js', import.meta.url);
     const names = models.map(({ name }) => name);
-    this.#services = new NativeServices(file, this.#host, threadCount(threads), names, prepared);
+    const onLost = logLostThread(this.#log);
+    this.#services = new NativeServices(file, this.#host, threadCount(threads), names, prepared, onLost);
     void metricsLibrary();
     const ready = await this.#services.ready();
     if (!ready.ok) {

@@ -14,20 +14,24 @@ export class NativeServices {
   readonly counters: readonly CallCounters[];
   readonly #pool: ResidentPool;
 
-  /** Starts the threads, which wait for `models`; their `names` are known before. */
+  /**
+   * Starts the threads, which wait for `models`; their `names` are known before. `onLost` is told why a thread has ended, each
+   * time that one does before its host.
+   */
   constructor(
     file: URL,
     host: number,
     threads: number,
     names: readonly string[],
     models: Promise<Outcome<readonly PreparedModel[]>>,
+    onLost: (error: unknown) => void,
   ) {
     this.counters = Array.from({ length: threads }, () => new CallCounters(names));
     const seed: ServiceSeed = { host, numbers: new SharedArrayBuffer(4) };
     this.#pool = new ResidentPool(file, threads, seed, models);
     for (const { memory } of this.counters) {
       const task: ServiceTask = { counters: memory };
-      void this.#pool.keepRunning(() => ({ data: task }));
+      void this.#pool.keepRunning(() => ({ data: task }), onLost);
     }
   }
 

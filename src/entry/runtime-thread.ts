@@ -10,7 +10,7 @@ import type { ToRuntime } from '../sync/messages.ts';
 import type { RuntimeSeed } from '../sync/runtime.ts';
 import { CallerServices, type Tell } from './caller-services.ts';
 import { ControlQueue } from './control-queue.ts';
-import { openLog, watchLoop } from './log.ts';
+import { logLostThread, openLog, watchLoop } from './log.ts';
 import { modelsAhead } from './models-ahead.ts';
 import { NativeServices } from './native-services.ts';
 
@@ -84,7 +84,7 @@ class RuntimeThread {
   #startServices({ library, host }: NativeHost): void {
     const file = new URL('./service-thread.js', import.meta.url);
     const { threads, names, models } = this.#callers;
-    this.#services = new NativeServices(file, host, threads, names, models);
+    this.#services = new NativeServices(file, host, threads, names, models, logLostThread(log));
     void this.#services.ready().then((ready) => {
       if (!ready.ok) library.setReady(host, STATUS[ready.fault.status], ready.fault.message);
     });
@@ -115,7 +115,8 @@ async function openCallers(): Promise<Outcome<CallerServices>> {
   const file = new URL('./pool-worker.js', import.meta.url);
   const { threads, models } = seed.settings;
   const names = models.map(({ name }) => name);
-  const callers = new CallerServices(file, threadCount(threads), names, modelsAhead, latch, tell);
+  const onLost = logLostThread(log);
+  const callers = new CallerServices(file, threadCount(threads), names, modelsAhead, latch, tell, onLost);
   void metricsLibrary();
   const ready = await callers.ready();
   return ready.ok ? succeed(callers) : ready;
@@ -133,7 +134,8 @@ const beat = setInterval(() => {
   thread?.tick();
 }, BEAT_MS);
 
-const loop = watchLoop('runtime', seed.settings.stallTraceMs, openLog(process.env.EPPTOK_LOG));
+const log = openLog(process.env.EPPTOK_LOG);
+const loop = watchLoop('runtime', seed.settings.stallTraceMs, log);
 const opened = await openCallers();
 if (opened.ok) {
   thread = new RuntimeThread(seed, latch, opened.value, loop);

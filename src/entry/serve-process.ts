@@ -46,6 +46,7 @@ const server = NativeServer.start(
     endsWithParent: values.parent !== undefined,
   },
   watchLoop('runtime', traced.ok ? traced.value : 0, log),
+  log,
 );
 if (server.ok) {
   // The parent's terminal sends its signals to the whole group; when this child ends is for the parent to say.

@@ -55,7 +55,7 @@ const HostOptionsStruct = koffi.struct('epptok_host_options', {
   socket_path: 'const char *',
   socket_group: 'const char *',
   control_fd: 'int32_t',
-  reserved: 'uint32_t',
+  hello_ms: 'uint32_t',
 });
 
 /**
@@ -143,7 +143,7 @@ export class NativeLibrary {
         socket_path: options.socketPath ?? null,
         socket_group: options.socketGroup ?? null,
         control_fd: options.controlFd ?? -1,
-        reserved: 0,
+        hello_ms: 0,
       },
       this.#message,
       this.#message.length,

@@ -13,6 +13,7 @@
 #define DEFAULT_MAX_QUEUE_CALLS 1024u
 #define DEFAULT_MAX_QUEUE_BYTES ((uint64_t)256 << 20)
 #define DEFAULT_MAX_FRAME_BYTES ((uint64_t)64 << 20)
+#define DEFAULT_HELLO_MS 10000u
 
 static epptok_i_host *make(const epptok_host_options *options)
 {
@@ -32,6 +33,7 @@ static epptok_i_host *make(const epptok_host_options *options)
     host->max_queue_calls = options->max_queue_calls != 0 ? options->max_queue_calls : DEFAULT_MAX_QUEUE_CALLS;
     host->max_queue_bytes = options->max_queue_bytes != 0 ? options->max_queue_bytes : DEFAULT_MAX_QUEUE_BYTES;
     host->max_frame_bytes = options->max_frame_bytes != 0 ? options->max_frame_bytes : DEFAULT_MAX_FRAME_BYTES;
+    host->hello_ms = options->hello_ms != 0 ? options->hello_ms : DEFAULT_HELLO_MS;
     host->ready = EPPTOK_NOT_READY;
     snprintf(host->ready_message, sizeof host->ready_message, "the models are still loading");
     return host;
@@ -70,7 +72,7 @@ uint32_t epptok_host_start(const epptok_host_options *given, char *message, size
     epptok_host_options options;
     memset(&options, 0, sizeof options);
     options.control_fd = -1;
-    if (given == NULL || given->struct_size < offsetof(epptok_host_options, reserved)) {
+    if (given == NULL || given->struct_size < offsetof(epptok_host_options, hello_ms)) {
         epptok_i_hand_out_message("options->struct_size is not that of epptok_host_options", message, message_capacity);
         return 0;
     }

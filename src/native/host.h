@@ -31,7 +31,7 @@ typedef struct epptok_host_options {
     const char *socket_group;      /* group name or number: directory 0750, socket 0660; NULL: 0700 and 0600 */
     int32_t control_fd;            /* private child: connections arrive here as descriptors, its end of file ends the host; -1: none.
                                       The host's own once it has started */
-    uint32_t reserved;
+    uint32_t hello_ms;             /* a connection that has not said HELLO by then is closed; 0: 10,000 */
 } epptok_host_options;
 
 /* Starts a host; no socket and no control_fd: no I/O thread. 0 on failure, with a NUL-terminated reason in `message`. */

@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define HELLO_MS 10000
 /* A peer whose deadline is past still gets a moment to read why. */
 #define LEAST_OUTPUT_MS 1000
 /* The kernel cuts it to what it allows; a reply that fits is written by the service thread in one go. */
@@ -58,7 +57,7 @@ bool epptok_i_connection_open(epptok_i_host *host, int accepted)
     host->connections = connection;
     host->counters.connections++;
     pthread_mutex_unlock(&host->lock);
-    epptok_i_connection_set_timer(connection, epptok_i_deadline_in_ms(HELLO_MS));
+    epptok_i_connection_set_timer(connection, epptok_i_deadline_in_ms(host->hello_ms));
     return true;
 }
 

@@ -168,6 +168,14 @@ static void spin(epptok_i_host *host, epptok_i_queue *queue, bool leads)
     pthread_mutex_lock(&host->lock);
 }
 
+/* What this thread serves from now on. The lock is held. */
+static void count_large(epptok_i_queue *queue, bool large)
+{
+    queue->large += (uint32_t)large;
+    queue->large -= (uint32_t)serving.large;
+    serving.large = large;
+}
+
 /* Called with the lock and returns with it; *next_leader is to be signalled without it. */
 static int32_t take(epptok_i_host *host, uint32_t queue, uint8_t *buffer, size_t capacity, epptok_host_job *out,
                     int64_t until, epptok_i_waiter **next_leader)
@@ -175,10 +183,7 @@ static int32_t take(epptok_i_host *host, uint32_t queue, uint8_t *buffer, size_t
     epptok_i_queue *q = &host->queues[queue];
     bool leads = false, spun = false;
     q->served = true;
-    if (serving.large) {
-        serving.large = false;
-        q->large--;
-    }
+    count_large(q, false);
     epptok_i_waiter *waiter = NULL;
     int32_t found = EPPTOK_HOST_IDLE;
     for (;;) {
@@ -199,17 +204,15 @@ static int32_t take(epptok_i_host *host, uint32_t queue, uint8_t *buffer, size_t
             }
             epptok_i_waiter *next_leader = leads ? epptok_i_lead_leave(host, true) : NULL;
             leads = false;
+            /* Before its frame is copied, which takes milliseconds without the lock: another service may look meanwhile. */
+            count_large(q, serving.host == host->number && job->length > LARGE_BYTES);
             if (copy_frame(host, job, buffer, next_leader)) {
-                bool counts = serving.host == host->number;
-                if (counts) {
+                if (serving.host == host->number) {
                     serving.ticket = out->ticket;
-                }
-                serving.large = counts && out->length > LARGE_BYTES;
-                if (serving.large) {
-                    q->large++;
                 }
                 break;
             }
+            count_large(q, false);
             found = EPPTOK_HOST_IDLE;
             continue;
         }

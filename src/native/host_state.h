@@ -82,6 +82,7 @@ struct epptok_i_host {
     epptok_i_host *forsaken; /* in a forked child: the next host of the parent */
 
     uint64_t max_queue_calls, max_queue_bytes, max_frame_bytes;
+    uint32_t hello_ms;
     epptok_status ready;
     char ready_message[512];
 

@@ -8,8 +8,8 @@ const host = (name: string) => new URL(`./hosts/${name}.js`, import.meta.url).pa
 const plugin = new URL('../../build/native/libquickstart_plugin.so', import.meta.url).pathname;
 const MODEL = modelDirectory('qwen3');
 const HI = [151644, 872, 198, 13048, 151645, 198, 151644, 77091, 198];
-/** A thread is back within a second on a machine that does nothing else. */
-const BACK_MS = 2500;
+/** A thread is back within a second on a machine that does nothing else (lifecycle.test.ts); a call's own deadline is 30 s. */
+const BACK_MS = 10_000;
 
 interface Timed {
   readonly answer: number[] | { readonly status: string | number };
@@ -27,6 +27,8 @@ describe('a thread that runs out of heap costs its own call, UNAVAILABLE, and is
   it('by every door of a Node host', async () => {
     const ended = await run(process.execPath, ['--max-old-space-size=64', host('heap'), MODEL, plugin]);
     assert.equal(ended.code, 0, ended.stderr);
+    const lost = ended.stderr.split('\n').filter((line) => line.includes('a service thread was lost'));
+    assert.equal(lost.length, 1, ended.stderr);
     const lines = ended.stdout.trim().split('\n');
     const doors = lines.map((line) => JSON.parse(line) as Door);
     assert.deepEqual(
@@ -51,7 +53,7 @@ describe('a secondary runtime that ends while its owner idles', () => {
     assert.equal(report.runtimes, 1);
     for (const { statuses, tookMs } of [report.before, report.after, report.again]) {
       assert.deepEqual(statuses.map(statusName), ['OK', 'OK']);
-      assert.ok(tookMs < 2 * BACK_MS, `${tookMs} ms`);
+      assert.ok(tookMs < BACK_MS, `${tookMs} ms`);
     }
     assert.deepEqual(report.blocking, [9707, 1879]);
   });

@@ -52,7 +52,8 @@ for (const [name, options, code, message] of CASES) {
     it('new Tokenizer throws, as soon as it is known', () => {
       const start = performance.now();
       assert.throws(() => new Tokenizer(options), expected);
-      assert.ok(performance.now() - start < 1500, `${performance.now() - start} ms`);
+      // A thread that dies without a word is noticed after 5 s.
+      assert.ok(performance.now() - start < 4500, `${performance.now() - start} ms`);
     });
   });
 }

@@ -39,11 +39,11 @@ describe('a worker thread that owned a native handle ends; calls of other thread
       for (const status of report.inFlight.map(statusName)) {
         assert.ok(['OK', 'UNAVAILABLE', 'SHUTTING_DOWN', 'INVALID_HANDLE'].includes(status), status);
       }
-      assert.ok(report.inFlightMs < 1000, `calls in flight came back ${report.inFlightMs} ms later`);
+      assert.ok(report.inFlightMs < 2000, `calls in flight came back ${report.inFlightMs} ms later`);
       for (const stale of [report.here, report.elsewhere, report.stale]) {
         assert.equal(statusName(stale.status), 'INVALID_HANDLE');
         assert.match(stale.message, /closed/);
-        assert.ok(stale.tookMs < 500, `${stale.tookMs} ms`);
+        assert.ok(stale.tookMs < 2000, `${stale.tookMs} ms`);
       }
       assert.deepEqual(report.next.ids, [9707, 1879], 'another thread owns the next one');
     });

@@ -49,10 +49,10 @@ describe('onRequest of AsyncTokenizer', () => {
   });
 
   it('is told of calls whose deadline passes, with the time that they took', async () => {
-    const slow = { kind: 'text', body: freshText(4_000_000), timeoutMs: 20 } as const;
+    const slow = { kind: 'text', body: freshText(4_000_000), timeoutMs: 100 } as const;
     await assert.rejects(tokenizer.tokenize(slow), { code: 'TIMEOUT' });
     assert.equal(last().status, 'TIMEOUT');
-    assert.ok(last().timings.total >= 15_000, `${last().timings.total} µs`);
+    assert.ok(last().timings.total >= 95_000, `${last().timings.total} µs`);
   });
 
   it('is told of detokenize calls', async () => {

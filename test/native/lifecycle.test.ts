@@ -8,6 +8,7 @@ import { after, afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pluginTokenize } from '../doors/plugin.ts';
 import { modelDirectory } from '../models.ts';
+import { assertInTime } from '../support/in-time.ts';
 import { type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { run, textOf } from '../support/subprocess.ts';
 import { call, closeHandle, isAlive, type Opening, openHandle, runtimeOf, runtimesOf } from './library.ts';
@@ -17,6 +18,10 @@ const LOAD = new URL('../../build/native/load_client', import.meta.url).pathname
 const HELLO_WORLD = [9707, 1879];
 /** How late a call may be on a machine that does other things too; the bound of 20 ms is for an idle one. */
 const SLACK_MS = 100;
+/** The same of the latest of thousands of calls. That deadlines are kept is for native-test/socket_deadline_test.c to show. */
+const LOADED_SLACK_MS = 2000;
+/** Until what is to end by itself has. */
+const END_MS = 20_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'epptok-lifecycle-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -60,16 +65,16 @@ const RUNTIMES: [string, (timeoutMs: number) => Promise<{ handle: bigint; pid: n
 for (const [name, start] of RUNTIMES) {
   describe(name, () => {
     it('that is stopped costs a call its time and no more; continued, it serves', async () => {
-      const { handle, pid } = await start(300);
+      const { handle, pid } = await start(1000);
       assert.deepEqual(call(handle, 'Hello world').ids, HELLO_WORLD);
       process.kill(pid, 'SIGSTOP');
-      for (let i = 0; i < 3; i++) {
+      await assertInTime(1000 + SLACK_MS, () => {
         const { status, message, tookMs } = call(handle, 'Hello world');
         assert.equal(status, 'TIMEOUT', message);
-        assert.ok(tookMs >= 299 && tookMs < 300 + SLACK_MS, `${tookMs} ms`);
-      }
+        assert.ok(tookMs >= 999, `${tookMs} ms`);
+        return tookMs;
+      });
       process.kill(pid, 'SIGCONT');
-      await sleep(50);
       assert.deepEqual(call(handle, 'Hello world').ids, HELLO_WORLD);
     });
 
@@ -91,7 +96,7 @@ describe('a dead socket', () => {
     const { status, message, tookMs } = openHandle({ socket });
     assert.equal(status, 'UNAVAILABLE');
     assert.ok(message.includes(socket), message);
-    assert.ok(tookMs < 1000, `${tookMs} ms`);
+    assert.ok(tookMs < 10_000, `${tookMs} ms, as if it had waited for its deadline of 20 s`);
   });
 });
 
@@ -106,7 +111,10 @@ interface Round {
  * Eight threads of load_client, in rounds of a second. `disturb` runs in the midst of one and returns when service is to be
  * whole again; what is returned are the rounds until then, and two more that began later.
  */
-async function underLoad(args: readonly string[], disturb: (pid: number) => Promise<void>) {
+async function underLoad(
+  args: readonly string[],
+  disturb: (pid: number, wholeAgain: () => Promise<void>) => Promise<void>,
+) {
   const plan = [
     '--threads',
     '8',
@@ -139,7 +147,12 @@ async function underLoad(args: readonly string[], disturb: (pid: number) => Prom
   };
   await untilThereAre(1);
   await sleep(300);
-  await disturb(client.pid!);
+  const wholeAgain = async () => {
+    const from = rounds().length + 1;
+    const isWhole = ({ statuses }: Round) => Object.keys(statuses).join() === 'OK';
+    while (!rounds().slice(from).some(isWhole)) await untilThereAre(rounds().length + 1);
+  };
+  await disturb(client.pid!, wholeAgain);
   const disturbed = rounds().length + 1;
   await untilThereAre(disturbed + 2);
   client.stdin.end();
@@ -152,7 +165,7 @@ async function underLoad(args: readonly string[], disturb: (pid: number) => Prom
 function assertHarmless(round: Round, allowed: readonly string[]): void {
   const shown = JSON.stringify(round);
   assert.equal(round.wrong, 0, shown);
-  assert.ok(round.longest_us < (3000 + SLACK_MS) * 1000, shown);
+  assert.ok(round.longest_us < (3000 + LOADED_SLACK_MS) * 1000, shown);
   for (const status of Object.keys(round.statuses)) assert.ok(['OK', ...allowed].includes(status), shown);
 }
 
@@ -160,7 +173,7 @@ function assertWhole(rounds: readonly Round[]): void {
   for (const round of rounds) {
     assert.deepEqual(Object.keys(round.statuses), ['OK']);
     assertHarmless(round, []);
-    assert.ok(round.calls > 50, JSON.stringify(round));
+    assert.ok(round.calls >= 8, JSON.stringify(round));
   }
 }
 
@@ -181,11 +194,11 @@ describe('a runtime that is lost under load', () => {
 
   it('a private child, by SIGKILL: its calls are UNAVAILABLE, the next ones have a new one', async () => {
     const args = ['--model', MODEL, '--runtime-threads', '2'];
-    const { disturbed, whole } = await underLoad(args, async (host) => {
+    const { disturbed, whole } = await underLoad(args, async (host, wholeAgain) => {
       const lost = runtimeOf(host);
       process.kill(lost, 'SIGKILL');
       while (runtimesOf(host).every((pid) => pid === lost)) await sleep(10);
-      await sleep(3000);
+      await wholeAgain();
     });
     let unavailable = 0;
     for (const round of disturbed) {
@@ -210,7 +223,7 @@ describe('a private child of a host that forks other children', () => {
     assert.ok(isAlive(runtime) && isAlive(forked));
     host.kill('SIGKILL');
     await once(host, 'exit');
-    const limit = Date.now() + 2000;
+    const limit = Date.now() + END_MS;
     while (isAlive(runtime) && Date.now() < limit) await sleep(10);
     assert.ok(!isAlive(runtime), 'the private child has ended');
     assert.ok(isAlive(forked));
@@ -219,7 +232,7 @@ describe('a private child of a host that forks other children', () => {
   it('is no zombie once it has died idle', async () => {
     const handle = opened({ model: MODEL });
     process.kill(runtimeOf(process.pid), 'SIGKILL');
-    const limit = Date.now() + 2000;
+    const limit = Date.now() + END_MS;
     while (runtimesOf(process.pid).length > 0 && Date.now() < limit) await sleep(10);
     assert.deepEqual(runtimesOf(process.pid), []);
     assert.deepEqual(call(handle, 'Hello world').ids, HELLO_WORLD);
@@ -241,19 +254,32 @@ describe('two handles and two models in one process', () => {
 });
 
 describe('a service thread that runs out of heap', () => {
-  it('costs its call, UNAVAILABLE, and is back within a second', async () => {
+  it('costs its call, UNAVAILABLE, is back within a second, and is in the log', async () => {
     const env = { NODE_OPTIONS: '--max-old-space-size=64' };
     const args = ['--model', `qwen3=${MODEL}`, '--threads', '1'];
-    const { socket, end } = await startSidecar(join(folder, 'heap', 's.sock'), args, env);
+    const { socket, end, log } = await startSidecar(join(folder, 'heap', 's.sock'), args, env);
     cleanups.push(() => end('SIGKILL'));
     const handle = opened({ socket });
     const huge = `{"messages":[${'{"role":"user","content":[{"a":1}]},'.repeat(500_000)}{}]}`;
+    let died = 0;
     for (let i = 0; i < 2; i++) {
-      const lost = pluginTokenize(handle, 'this thread', 'chat', huge);
-      assert.equal(lost.message, 'the thread that served the call has died');
-      const { ids, tookMs } = call(handle, 'Hello world');
-      assert.deepEqual(ids, HELLO_WORLD);
-      assert.ok(tookMs < 1000, `${tookMs} ms`);
+      await assertInTime(1000, () => {
+        const { message } = pluginTokenize(handle, 'this thread', 'chat', huge);
+        assert.equal(message, 'the thread that served the call has died');
+        died++;
+        const { ids, tookMs } = call(handle, 'Hello world');
+        assert.deepEqual(ids, HELLO_WORLD);
+        return tookMs;
+      });
+    }
+    await end('SIGTERM');
+    const lost = log()
+      .split('\n')
+      .filter((line) => line.includes('"msg":"a service thread was lost'));
+    assert.equal(lost.length, died, log());
+    for (const line of lost) {
+      const { level, error } = JSON.parse(line) as { level: number; error: string };
+      assert.deepEqual([level, error], [40, 'ERR_WORKER_OUT_OF_MEMORY']);
     }
   });
 });
@@ -268,7 +294,7 @@ describe('a program that ends without closing its handle', () => {
     const ended = await run(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
     const [status, runtime] = ended.stdout.trim().split(' ');
     assert.equal(status, 'OK', ended.stderr);
-    const limit = Date.now() + 2000;
+    const limit = Date.now() + END_MS;
     while (isAlive(Number(runtime)) && Date.now() < limit) await sleep(10);
     assert.ok(!isAlive(Number(runtime)));
   });

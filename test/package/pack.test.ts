@@ -16,7 +16,7 @@ const LIMIT_MS = 240_000;
 const folder = mkdtempSync(join(tmpdir(), 'epptok-pack-'));
 after(() => rmSync(folder, { recursive: true }));
 /** An empty project, with nothing of this checkout in it or above it. */
-const project = join(folder, 'project');
+const project = join(folder, 'a #1 project 100%25');
 const installed = join(project, 'node_modules/epptok');
 
 // What a checkout's user has set must not stand in for what the package lacks.
@@ -58,6 +58,8 @@ describe('the package that npm pack makes', () => {
       'include/epptok.h',
       'dist/index.js',
       'dist/index.d.ts',
+      'dist/index.cjs',
+      'dist/index.d.cts',
       'dist/serve-process.js',
       'dist/cli.js',
       'README.md',
@@ -70,7 +72,7 @@ describe('the package that npm pack makes', () => {
   it('carries nothing else than what is built, the header and its papers', () => {
     const others = files.filter(
       (path) =>
-        !/^dist\/[\w-]+\.(js|js\.map|d\.ts)$/.test(path) &&
+        !/^dist\/[\w-]+\.(c?js|c?js\.map|d\.c?ts)$/.test(path) &&
         !/^dist\/native\/[\w-]+\/libepptok\.(so|dylib)[.\d]*$/.test(path) &&
         !['include/epptok.h', 'package.json', 'README.md', 'LICENSE'].includes(path),
     );
@@ -104,6 +106,30 @@ describe('the package that npm pack makes', () => {
     assert.equal(await must(process.execPath, args), '7 tokens\n');
   });
 
+  it('serves CommonJS: both doors, a C plugin, and what is imported is what is required', async () => {
+    writeFileSync(
+      join(project, 'required.cjs'),
+      `const { AsyncTokenizer, EpptokError, Tokenizer } = require('epptok');
+       const koffi = require('koffi');
+       const [, , model, plugin, body] = process.argv;
+       (async () => {
+         const asynchronous = await AsyncTokenizer.create({ model, threads: 1 });
+         const { ids } = await asynchronous.tokenize({ body });
+         const refused = await asynchronous.tokenize({ body: '{' }).catch((error) => error);
+         await asynchronous.close();
+         const blocking = new Tokenizer({ model, threads: 1 });
+         const handle = blocking.nativeHandle;
+         const count = koffi.load(plugin).func('int64_t count_tokens(uint64_t handle, const char *text)');
+         const counted = [ids.length, blocking.tokenize({ body }).ids.length, count(handle, 'Grüezi mitenand')];
+         blocking.close();
+         const imported = await import('epptok');
+         console.log(...counted, refused instanceof imported.EpptokError, imported.Tokenizer === Tokenizer);
+       })();`,
+    );
+    const args = ['required.cjs', MODEL, join(project, 'plugin.so'), CHAT];
+    assert.equal(await must(process.execPath, args), '9 9 7 true true\n');
+  });
+
   it('serves a C program from a private child, which the library finds by itself', async () => {
     const link = [`-Wl,-rpath,${join(installed, 'dist/native', PLATFORM)}`, '-o', 'tokenize-rpath'];
     await must('cc', ['-std=c99', ...againstPackage('examples/c/tokenize.c'), ...link]);
@@ -128,7 +154,16 @@ describe('the package that npm pack makes', () => {
        await t.tokenize({ kind: 'prose', body: code });
       `,
     );
+    writeFileSync(
+      join(project, 'typed.cts'),
+      `import epptok = require('epptok');
+       const text: string = new epptok.Tokenizer({ model: 'x' }).detokenize({ ids: [1] });
+       // @ts-expect-error: no such option
+       new epptok.Tokenizer({ model: text, colour: 1 });
+      `,
+    );
     const flags = ['--strict', '--noEmit', '--target', 'es2022', '--module', 'nodenext'];
-    await must(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), ...flags, 'typed.ts']);
+    const files = ['typed.ts', 'typed.cts'];
+    await must(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), ...flags, ...files]);
   });
 });

@@ -111,9 +111,9 @@ describe('an engine', () => {
   it('warms up within its budget, and answers as before', () => {
     const engine = openEngine(tablesOf());
     const ids = engine.encode(['the quick brown fox'], true);
-    const started = performance.now();
+    const before = process.cpuUsage();
     warmUp(engine, 50);
-    assert.ok(performance.now() - started < 5000);
+    assert.ok(process.cpuUsage(before).user < 5_000_000);
     assert.deepEqual(engine.encode(['the quick brown fox'], true), ids);
   });
 });

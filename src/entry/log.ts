@@ -13,7 +13,7 @@ export function openLog(level: string | undefined): Logger {
 export function logLostThread(log: Logger): (error: unknown) => void {
   return (error) => {
     const { code, name } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
-    log.warn({ error: code ?? name ?? 'unknown' }, 'a service thread was lost; another one takes its place');
+    log.warn({ error: code ?? name ?? 'unknown' }, 'a worker thread was lost; another one takes its place');
   };
 }
 

@@ -20,10 +20,7 @@ export type Cell = {
 };
 
 export const CELL_LIMIT_MS = 5000;
-/**
- * Warm calls of a round: the best counts. Garbage of the encoder before may be collected in any of them, and the engine
- * keeps passages the second time that it sees them.
- */
+/** Warm calls of a round: the best counts, for garbage of the encoder before may be collected in any of them. */
 const WARM_CALLS = 4;
 
 type Round = { readonly freshMs: number; readonly warmMs: number; readonly ids: ArrayLike<number> };

@@ -1,5 +1,6 @@
+import { type ByteSet, createByteSet, nextMember } from './byte-set.ts';
 import { classAt, IN_SPACES, RUST_WORD } from './classes.ts';
-import { mix, powerFor, sharedInt32 } from './hashing.ts';
+import { mix, powerFor, sharedBytes, sharedInt32 } from './hashing.ts';
 import { lengthOfLead, previous } from './symbols.ts';
 import type { TextBuffer } from './text-buffer.ts';
 
@@ -25,10 +26,12 @@ export type TokenTrie = {
   readonly shift: number;
   readonly tokenIds: Int32Array;
   readonly flags: Uint8Array;
-  /** 1 for every byte that some token starts with. */
-  readonly starts: Uint8Array;
-  /** The only such byte, or -1 when there are several: then the search for it runs natively. */
+  /** The bytes that some token starts with. */
+  readonly starts: ByteSet;
+  /** The only such byte, or -1 when there are several: then the search for it may run natively. */
   readonly soleStart: number;
+  /** For each two bytes (the first the lower), 1 where a token may start with them. */
+  readonly beginnings: Uint8Array;
 };
 
 /** No two tokens may have the same bytes. Null for no tokens. */
@@ -38,12 +41,16 @@ export function createTrie(tokens: readonly AddedToken[]): TokenTrie | null {
   const exponent = powerFor(total * 2 + 1);
   const edges = sharedInt32(2 << exponent);
   const tokenIds = sharedInt32(total + 1).fill(-1);
-  const flags = new Uint8Array(new SharedArrayBuffer(total + 1));
-  const starts = new Uint8Array(new SharedArrayBuffer(256));
+  const flags = sharedBytes(total + 1);
+  const starts = sharedBytes(256);
+  const beginnings = sharedBytes(1 << 16);
   const shift = 32 - exponent;
   let nodes = 1;
   for (const token of tokens) {
-    starts[token.bytes[0]!] = 1;
+    const [start, second] = token.bytes;
+    starts[start!] = 1;
+    if (second !== undefined) beginnings[(second << 8) | start!] = 1;
+    else for (let any = 0; any < 256; any++) beginnings[(any << 8) | start!] = 1;
     let node = 0;
     for (const byte of token.bytes) {
       const slot = edgeSlot(edges, shift, node, byte);
@@ -60,7 +67,15 @@ export function createTrie(tokens: readonly AddedToken[]): TokenTrie | null {
       (token.rightStrip ? RIGHT_STRIP : 0);
   }
   const first = starts.indexOf(1);
-  return { edges, shift, tokenIds, flags, starts, soleStart: starts.indexOf(1, first + 1) < 0 ? first : -1 };
+  return {
+    edges,
+    shift,
+    tokenIds,
+    flags,
+    starts: createByteSet(starts),
+    soleStart: starts.indexOf(1, first + 1) < 0 ? first : -1,
+    beginnings,
+  };
 }
 
 function edgeSlot(edges: Int32Array, shift: number, node: number, byte: number): number {
@@ -86,13 +101,17 @@ export function splitAtTokens(
   end: number,
   sink: SectionSink,
 ): void {
-  const { edges, shift, tokenIds, flags, starts, soleStart } = trie;
+  const { edges, shift, tokenIds, flags, beginnings } = trie;
   const { bytes } = text;
   let plain = start;
   let at = start;
   while (at < end) {
-    at = soleStart >= 0 ? nextByte(text, soleStart, at, end) : nextStart(starts, bytes, at, end);
+    at = nextStart(trie, text, at, end);
     if (at === end) break;
+    if (beginnings[(bytes[at + 1]! << 8) | bytes[at]!] === 0) {
+      at++;
+      continue;
+    }
     let longest = 0;
     let found = 0;
     for (let next = at, node = 0; next < end; ) {
@@ -128,9 +147,14 @@ export function splitAtTokens(
   if (plain < end) sink.section(plain, end);
 }
 
-function nextStart(starts: Uint8Array, bytes: Uint8Array, at: number, end: number): number {
-  while (at < end && starts[bytes[at]!] === 0) at++;
-  return at;
+/** Bytes searched in JavaScript before a native search takes over, which has to be called but then is quicker. */
+const NEAR = 256;
+
+/** Where a token may start, in `at` to `end`, or `end`. */
+function nextStart(trie: TokenTrie, text: TextBuffer, at: number, end: number): number {
+  const near = trie.soleStart >= 0 ? Math.min(at + NEAR, end) : end;
+  const found = nextMember(trie.starts, text, at, near);
+  return found < near || near === end ? found : nextByte(text, trie.soleStart, near, end);
 }
 
 /** First `byte` in `at` to `end`, or `end`. The byte is put at the end, so that the search does not run on. */

@@ -1,5 +1,5 @@
 import { SENTINEL } from './classes.ts';
-import { addToFilter, mayHold, mix, sharedInt32 } from './hashing.ts';
+import { addToFilter, mayHold, mix, sharedBytes, sharedInt32 } from './hashing.ts';
 import { codeAt, lengthOfLead } from './symbols.ts';
 
 /**
@@ -14,13 +14,16 @@ export type Crossings = {
   readonly unit: 'bytes' | 'characters';
   readonly filter: Int32Array;
   readonly ascii: Uint8Array;
+  /** A run of two spaces to so many is a token by itself wherever it stands, and may be cut behind; 0: none is. */
+  readonly longestRun: number;
 };
 
 const FILTER_WORDS = 1 << 17;
 const CONTEXT = 3;
+const SPACE = 0x20;
 
 export function createCrossings(unit: 'bytes' | 'characters'): Crossings {
-  return { unit, filter: sharedInt32(FILTER_WORDS), ascii: new Uint8Array(new SharedArrayBuffer(1 << 14)) };
+  return { unit, filter: sharedInt32(FILTER_WORDS), ascii: sharedBytes(1 << 14), longestRun: 0 };
 }
 
 /** One side of a boundary: up to three bytes and, in the high byte, how many they are. */
@@ -84,10 +87,16 @@ export function nextCharacterCut(
   start: number,
   end: number,
 ): number {
-  const { ascii, filter } = crossings;
-  let length = lengthOfLead(bytes[start]!);
-  let left = codeAt(bytes, start, length);
-  for (let at = start + length; at < end; at += length) {
+  const { ascii, filter, longestRun } = crossings;
+  let at = start;
+  if (bytes[start] === SPACE && longestRun > 0) {
+    at = runEnd(bytes, start, end);
+    if (at === end || bytes[at] === SENTINEL || (at - start > 1 && at - start <= longestRun)) return at;
+    at--;
+  }
+  let length = lengthOfLead(bytes[at]!);
+  let left = codeAt(bytes, at, length);
+  for (at += length; at < end; at += length) {
     const byte = bytes[at]!;
     if (byte < 0x80 && left < 0x80) {
       if (ascii[(left << 7) | byte] === 0) return at;
@@ -102,4 +111,9 @@ export function nextCharacterCut(
     }
   }
   return end;
+}
+
+function runEnd(bytes: Uint8Array, at: number, end: number): number {
+  while (at < end && bytes[at] === SPACE) at++;
+  return at;
 }

@@ -33,6 +33,8 @@ export type EngineTables = {
 export type EngineOptions = {
   /** Bytes for what is remembered of texts, about. Default 8 MiB. */
   readonly cacheBytes?: number;
+  /** Bytes of text, at most, that are remembered as one passage. */
+  readonly passageBytes?: number;
   /** Counts of the caches' lookups are added here, once a text; see cache-lookups.ts. */
   readonly lookups?: Float64Array;
 };
@@ -43,7 +45,7 @@ const KEPT_TEXT_BYTES = 1 << 20;
 
 /** An encoder over `tables`, with scratch and caches of its own: one for each worker. */
 export function openEngine(tables: EngineTables, options: EngineOptions = {}): Encoder {
-  return new Engine(tables, options.cacheBytes ?? DEFAULT_CACHE_BYTES, options.lookups ?? cacheLookups());
+  return new Engine(tables, options);
 }
 
 class Engine implements Encoder {
@@ -58,12 +60,14 @@ class Engine implements Encoder {
   readonly #normalizedSections: SectionSink;
   #text = new TextBuffer(1 << 12);
 
-  constructor(tables: EngineTables, cacheBytes: number, lookups: Float64Array) {
+  constructor(tables: EngineTables, options: EngineOptions) {
+    const cacheBytes = options.cacheBytes ?? DEFAULT_CACHE_BYTES;
     this.#tables = tables;
-    this.#lookups = lookups;
+    this.#lookups = options.lookups ?? cacheLookups();
     this.vocabularySize = tables.vocabularySize;
     this.#words = new WordEncoder(tables.model, cacheBytes - cacheBytes / 4);
-    this.#sectionEncoder = new SectionEncoder(this.#words, new PassageCache(cacheBytes / 4), tables.classes);
+    const passages = new PassageCache(cacheBytes / 4, options.passageBytes);
+    this.#sectionEncoder = new SectionEncoder(this.#words, passages, tables.classes);
     this.#normalizer = this.#openNormalizer();
     this.#splitter = this.#openSplitter();
     const token = (id: number): void => this.#words.push(id);

@@ -1,4 +1,5 @@
 import { spacesAfter, spacesBefore } from './added-tokens.ts';
+import { nextMember } from './byte-set.ts';
 import { LOWERCASE } from './generated/lowercase.ts';
 import { codeAt, lengthOfLead, previous } from './symbols.ts';
 import { findBytes, TextBuffer } from './text-buffer.ts';
@@ -80,7 +81,7 @@ function applyStep(
 ): boolean {
   switch (step.kind) {
     case 'form':
-      return applyForm(step.form, step.unstable, text.bytes, start, end, into);
+      return applyForm(step.form, step.unstable, text, start, end, into);
     case 'lowercase':
       return applyLowercase(text.bytes, start, end, into);
     case 'prepend':
@@ -133,19 +134,20 @@ function applyReplace(
 function applyForm(
   form: Form,
   unstable: UnstableTables,
-  bytes: Uint8Array,
+  text: TextBuffer,
   start: number,
   end: number,
   into: TextBuffer,
 ): boolean {
   const { codePoints, leads } = unstable;
+  const { bytes } = text;
   let copied = start;
   // End of the last stretch: all between it and `at` is stable.
   let settled = start;
   let changed = false;
   for (let at = start; ; ) {
-    // One byte at a time: no continuation byte is marked.
-    while (at < end && leads[bytes[at]!] === 0) at++;
+    // Whatever bytes: no continuation byte is among them.
+    at = nextMember(leads, text, at, end);
     if (at === end) break;
     const length = lengthOfLead(bytes[at]!);
     if (codePoints[codeAt(bytes, at, length)] === 0) {

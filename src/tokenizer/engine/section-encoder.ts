@@ -1,5 +1,6 @@
 import { SENTINEL } from './classes.ts';
-import { PASSAGE, PASSAGE_IDS, type PassageCache } from './passage-cache.ts';
+import { mix } from './hashing.ts';
+import type { PassageCache } from './passage-cache.ts';
 import type { Scanner } from './scanners/scanner.ts';
 import { endIsSettled } from './scanners/settled-end.ts';
 import { lengthOfLead } from './symbols.ts';
@@ -7,7 +8,6 @@ import type { TextBuffer } from './text-buffer.ts';
 import type { WordEncoder } from './word-encoder.ts';
 import { WordEnds } from './word-ends.ts';
 
-const NEWLINE = 0x0a;
 /** Sections up to this many bytes are encoded word by word: there are few words in them, and many such sections. */
 const SHORT_SECTION = 6;
 
@@ -19,12 +19,14 @@ export class SectionEncoder {
   missed = 0;
   readonly #passages: PassageCache;
   readonly #classes: Uint8Array;
-  readonly #ends = new WordEnds();
+  readonly #ends: WordEnds;
 
   constructor(words: WordEncoder, passages: PassageCache, classes: Uint8Array) {
     this.words = words;
     this.#passages = passages;
     this.#classes = classes;
+    // A word has a byte at least.
+    this.#ends = new WordEnds(passages.longest);
   }
 
   /** Encodes the section `start` to `end`, of the words that `scan` finds; the byte at `end` is lent to a sentinel. */
@@ -42,45 +44,43 @@ export class SectionEncoder {
   }
 
   #encodePassages(text: TextBuffer, scan: Scanner, start: number, end: number): void {
-    const { bytes, view } = text;
     const { words } = this;
     const { ids } = words;
     const passages = this.#passages;
-    const { lines } = passages;
+    const { longest } = passages;
     const ends = this.#ends;
     // Passages reach to `at`, with `count` ids before it. Words may be encoded beyond, to `done`: `ends` has them.
     let done = start;
     let count = words.count;
     for (let at = start; at < end; ) {
-      const length = Math.min(PASSAGE, end - at);
-      const line = passages.find(view, at, length);
-      if (line >= 0) {
+      const length = Math.min(longest, end - at);
+      const entry = passages.find(text, at, length);
+      if (entry >= 0) {
         this.found++;
-        const head = lines[line]!;
-        const after = line + 1 + (head >>> 8);
-        for (let k = line + 1; k < after; k++) ids[count++] = lines[k]!;
-        at += head & 0xff;
+        passages.copyIds(entry, ids, count);
+        count += passages.countOf(entry);
+        at += passages.takenBy(entry);
         done = at;
         words.count = count;
         ends.length = 0;
         continue;
       }
       this.missed++;
-      if (length < PASSAGE) {
+      if (length < longest) {
         words.encode(text, scan, done, end, ends);
-        if (words.count - count <= PASSAGE_IDS) passages.store(length, ids, count, words.count - count);
+        passages.store(text, at, length, length, ids, count, words.count - count);
         return;
       }
       // The last byte may only hold what follows the last word.
-      done = words.encode(text, scan, done, at + PASSAGE - 1, ends);
-      const last = this.#lastOfPassage(bytes, at + PASSAGE, count + PASSAGE_IDS);
+      done = words.encode(text, scan, done, at + longest - 1, ends);
+      const last = this.#lastOfPassage(text, at);
       if (last < 0) {
         at = done;
         count = words.count;
         ends.length = 0;
       } else {
         const taken = ends.at[last]! - at;
-        passages.store(taken, ids, count, ends.count[last]! - count);
+        passages.store(text, at, length, taken, ids, count, ends.count[last]! - count);
         at += taken;
         count = ends.count[last]!;
         ends.drop(last + 1);
@@ -89,20 +89,23 @@ export class SectionEncoder {
   }
 
   /**
-   * Index in `ends` of the last word that a passage may end with, or -1. The last that ends a line is taken before any
-   * other: passages then begin where lines do, whatever comes before, and are found again in another place.
+   * Index in `ends` of the word that the passage at `start` is to end with, or -1. Of those in its second half, it is one
+   * that the next few bytes choose: so passages fall into step again behind a place where two texts differ.
    */
-  #lastOfPassage(bytes: Uint8Array, limit: number, mostIds: number): number {
+  #lastOfPassage(text: TextBuffer, start: number): number {
+    const { bytes, view } = text;
     const ends = this.#ends;
+    const { longest } = this.#passages;
     let last = -1;
+    let lowest = Number.POSITIVE_INFINITY;
     for (let k = ends.length - 1; k >= 0; k--) {
       const end = ends.at[k]!;
-      const newline = bytes[end - 1] === NEWLINE;
-      if ((last >= 0 && !newline) || ends.count[k]! > mostIds || end + lengthOfLead(bytes[end]!) > limit)
-        continue;
-      if (!endIsSettled(this.#classes, bytes, end)) continue;
+      if (last >= 0 && end < start + longest / 2) break;
+      if (end + lengthOfLead(bytes[end]!) > start + longest) continue;
+      const choice = mix(view.getInt32(end, true), view.getInt32(end + 4, true));
+      if (choice >= lowest || !endIsSettled(this.#classes, bytes, end)) continue;
       last = k;
-      if (newline) break;
+      lowest = choice;
     }
     return last;
   }

@@ -1,4 +1,6 @@
+import { type ByteSet, createByteSet } from './byte-set.ts';
 import { CANONICAL, COMBINING_RANKS, COMPATIBLE, COMPOSITIONS } from './generated/normalization.ts';
+import { sharedBytes } from './hashing.ts';
 
 /** The four normalization forms, by the oracle's tables and not by Node's. */
 export type Form = 'NFC' | 'NFD' | 'NFKC' | 'NFKD';
@@ -50,17 +52,17 @@ function unicodeData(): UnicodeData {
 }
 
 /**
- * What may change, or change its neighbours, under a form: 1 for such a code point in `codePoints`, and in `leads` for
- * every byte of UTF-8 that one of them begins with. Text without any is in the form already; any other code point starts
+ * What may change, or change its neighbours, under a form: 1 for such a code point in `codePoints`, and `leads` are
+ * the bytes of UTF-8 that one of them begins with. Text without any is in the form already; any other code point starts
  * a stretch that nothing before it can touch.
  */
-export type UnstableTables = { readonly codePoints: Uint8Array; readonly leads: Uint8Array };
+export type UnstableTables = { readonly codePoints: Uint8Array; readonly leads: ByteSet };
 
 export function unstableUnder(form: Form): UnstableTables {
   const codePoints = unstableCodePoints(form);
-  const leads = new Uint8Array(new SharedArrayBuffer(256));
+  const leads = sharedBytes(256);
   for (let code = 0; code < CODE_POINTS; code++) if (codePoints[code] === 1) leads[leadOf(code)] = 1;
-  return { codePoints, leads };
+  return { codePoints, leads: createByteSet(leads) };
 }
 
 /** First byte of a code point in UTF-8. */

@@ -1,11 +1,13 @@
-import { PASSAGE } from './passage-cache.ts';
-
 /** Ends of the words encoded since some place: as an offset in the text, and as the number of ids up to it. */
 export class WordEnds {
-  /** A passage's worth, for a word has a byte at least. */
-  readonly at = new Int32Array(PASSAGE);
-  readonly count = new Int32Array(PASSAGE);
+  readonly at: Int32Array;
+  readonly count: Int32Array;
   length = 0;
+
+  constructor(most: number) {
+    this.at = new Int32Array(most);
+    this.count = new Int32Array(most);
+  }
 
   /** Leaves out the first `words`. */
   drop(words: number): void {

@@ -11,10 +11,10 @@ const BATCH = 50;
 /** Texts that share much: made of the same few parts, each in an order of its own, some from the middle of a part on. */
 function relatedTexts(): fc.Arbitrary<string[]> {
   const part = fc
-    .array(stretches({ added: [], words: [] }), { minLength: 1, maxLength: 4 })
+    .array(stretches({ added: [], words: [] }), { minLength: 8, maxLength: 32 })
     .map((lists) => lists.flatMap((list) => list.map((stretch) => stretch.text)).join(''));
   const parts = fc.array(part, { minLength: 3, maxLength: 6 });
-  const order = fc.array(fc.tuple(fc.nat(5), fc.nat(40)), { minLength: 2, maxLength: 6 });
+  const order = fc.array(fc.tuple(fc.nat(5), fc.nat(400)), { minLength: 2, maxLength: 8 });
   return fc.tuple(parts, fc.array(order, { minLength: BATCH, maxLength: BATCH })).map(([list, orders]) =>
     orders.map((places) =>
       places
@@ -30,12 +30,17 @@ function relatedTexts(): fc.Arbitrary<string[]> {
 
 describe('text that was seen before in other company', () => {
   for (const [index, model] of MODELS.entries())
-    it(`gives the ids of the Rust library with ${model} (seed ${SEED})`, async () => {
+    it(`gives the ids of the Rust library with ${model}, in passages long and short (seed ${SEED})`, async () => {
       const text = modelFile(model);
       const oracle = new Oracle(text);
       const verdict = buildEngine(JSON.parse(text));
       assert.ok(verdict.ok);
-      const engine = openEngine(verdict.tables);
+      // In short passages more ends have to be right, with little room in older ones have to make way.
+      const engines = [
+        openEngine(verdict.tables),
+        openEngine(verdict.tables, { passageBytes: 64 }),
+        openEngine(verdict.tables, { passageBytes: 128, cacheBytes: 1 << 15 }),
+      ];
       let long = 0;
       let count = 0;
       await fc.assert(
@@ -44,8 +49,9 @@ describe('text that was seen before in other company', () => {
           for (const [k, one] of texts.entries()) {
             count++;
             if (Buffer.byteLength(one) > PASSAGE * 3) long++;
-            for (let round = 0; round < 3; round++)
-              assert.deepEqual([...engine.encode([one], false)], expected[k], JSON.stringify(one));
+            for (const engine of engines)
+              for (let round = 0; round < 2; round++)
+                assert.deepEqual([...engine.encode([one], false)], expected[k], JSON.stringify(one));
           }
         }),
         { numRuns: Math.ceil(TEXTS / 5 / BATCH), seed: SEED + index },

@@ -3,6 +3,7 @@ import { CHARACTER_BYTES } from '../decoder.ts';
 import { addPair, createPairTable, MOST_MERGES, type PairTable } from '../pair-table.ts';
 import { Refusal } from './json-shape.ts';
 import { MergeSides, ScannedMerges } from './scanned-merges.ts';
+import { SpaceRuns } from './space-runs.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 export type MergeShape = {
@@ -21,6 +22,7 @@ export type Merges = {
 };
 
 const MARKER = 0x2581;
+const SPACE = 0x20;
 const VERSION_LINE = '#version';
 
 /** Reads `merges`, strings `a b` or pairs `[a, b]` or what a scan of the file has made of them, in order of rank. */
@@ -30,6 +32,7 @@ export function readMerges(merges: unknown, vocabulary: Vocabulary, shape: Merge
   if (merges.length > MOST_MERGES) return new Refusal(`${merges.length} merges`);
   const pairs = createPairTable(merges.length);
   const crossings = createCrossings(shape.unit);
+  const spaceRuns = new SpaceRuns(shape.folded ? MARKER : SPACE);
   const sides = new MergeSides();
   const asLines = Array.isArray(merges) && typeof merges[0] === 'string';
   const prefixLength = shape.prefix.length;
@@ -49,14 +52,18 @@ export function readMerges(merges: unknown, vocabulary: Vocabulary, shape: Merge
     const merged = vocabulary.find(left, leftStart, leftEnd, right, rightStart + prefixLength, rightEnd);
     if (leftId < 0 || rightId < 0 || merged < 0)
       return new Refusal(`merge ${sides} of tokens outside the vocabulary`);
-    addPair(pairs, leftId, rightId, rank++, merged);
+    addPair(pairs, leftId, rightId, rank, merged);
 
     if (shape.opaque.has(leftId) || shape.opaque.has(rightId)) exact = false;
-    if (!exact) continue;
-    if (shape.unit === 'bytes') addByteContext(crossings, sides);
-    else addCharacterContext(crossings, shape.folded, sides);
+    if (exact && shape.unit === 'bytes') addByteContext(crossings, sides);
+    else if (exact) {
+      addCharacterContext(crossings, shape.folded, sides);
+      spaceRuns.add(rank, sides);
+    }
+    rank++;
   }
-  return { pairs, crossings: exact ? crossings : null };
+  if (!exact) return { pairs, crossings: null };
+  return { pairs, crossings: { ...crossings, longestRun: spaceRuns.longest() } };
 }
 
 function isVersionLine(merge: unknown): boolean {
@@ -118,7 +125,7 @@ function addCharacterContext(
   let before = left.charCodeAt(leftEnd - 1);
   if (before >= 0xdc00 && before < 0xe000 && leftEnd > leftStart + 1) before = left.codePointAt(leftEnd - 2)!;
   let after = right.codePointAt(rightStart)!;
-  if (folded && before === MARKER) before = 0x20;
-  if (folded && after === MARKER) after = 0x20;
+  if (folded && before === MARKER) before = SPACE;
+  if (folded && after === MARKER) after = SPACE;
   addCharacterCrossing(crossings, before, after);
 }

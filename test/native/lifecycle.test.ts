@@ -275,7 +275,7 @@ describe('a service thread that runs out of heap', () => {
     await end('SIGTERM');
     const lost = log()
       .split('\n')
-      .filter((line) => line.includes('"msg":"a service thread was lost'));
+      .filter((line) => line.includes('"msg":"a worker thread was lost'));
     assert.equal(lost.length, died, log());
     for (const line of lost) {
       const { level, error } = JSON.parse(line) as { level: number; error: string };

@@ -6,6 +6,7 @@ import { defineConfig, type Options } from 'tsup';
 
 // Every entry lands flat in its folder, so that `new URL('./pool-worker.js', import.meta.url)` is right from any chunk.
 const THREADS = {
+  'model-reader': 'src/entry/model-reader.ts',
   'pool-worker': 'src/entry/pool-worker.ts',
   'service-thread': 'src/entry/service-thread.ts',
   'serve-process': 'src/entry/serve-process.ts',
@@ -21,7 +22,7 @@ const npm: Options = {
   entry: {
     ...THREADS,
     cli: 'src/cli.ts',
-    'runtime-thread': 'src/entry/runtime-thread.ts',
+    'runtime-thread': 'src/entry/runtime-start.ts',
   },
   sourcemap: true,
 };

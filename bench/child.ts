@@ -19,8 +19,8 @@ export function startScript(file: URL, args: readonly string[], { session = fals
 }
 
 /** A JavaScript program that logs to standard error. */
-export function startProgram(file: string, args: readonly string[]): Child {
-  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+export function startProgram(file: string, args: readonly string[], env = process.env): Child {
+  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'ignore', 'pipe'], env });
   endWithThisProcess(child);
   return { process: child, says: child.stderr };
 }

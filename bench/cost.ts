@@ -1,13 +1,15 @@
 import { modelDirectory, type RealModel } from '../test/models.ts';
 import { type CallCost, callCosts } from './cost/calls.ts';
+import { type CopyCost, copyCosts } from './cost/copies.ts';
 import { instrumentCosts } from './cost/instruments.ts';
+import { loadCost } from './cost/load.ts';
 import { type MemoryCost, memoryCost } from './cost/memory.ts';
 import { type StartCost, startCosts } from './cost/start.ts';
 import { type Bar, printBars, printTable, writeResults } from './results.ts';
 
 /**
- * What it costs to have a tokenizer at all: the time to the first ids, where the time of a call goes, the memory of
- * `epptok serve` by models and threads, and what metrics and traces add to a call. `npm run bench:cost [-- --quick]`.
+ * What it costs to have a tokenizer at all: the time to the first ids and to load a model, where the time of a call goes and
+ * what it copies, the memory of `epptok serve` by models and threads, and what metrics and traces add to a call. `npm run bench:cost [-- --quick]`.
  */
 const quick = process.argv.includes('--quick');
 const MODELS: readonly RealModel[] = quick
@@ -25,6 +27,31 @@ printTable(
   ['open to first ids, two workers', 'model', 'ms'],
   start.map(({ what, model, ms }) => [what, model, ms.toFixed(0)]),
 );
+
+process.stderr.write('  load\n');
+const load = MODELS.map((model) => loadCost(model, modelDirectory(model), quick ? 1 : 5));
+const ms = (value: number) => value.toFixed(0);
+console.log('');
+printTable(
+  [
+    'model load alone, ms',
+    'read',
+    'parse',
+    'tables',
+    'templates',
+    'caches',
+    'warm-up',
+    'whole',
+    'JSON.parse instead',
+  ],
+  load.map((cost) => [
+    cost.model,
+    ...[cost.read, cost.parse, cost.tables, cost.templates, cost.caches, cost.warmUp].map(ms),
+    ms(cost.whole),
+    ms(cost.jsonParse),
+  ]),
+);
+console.log('read, parse and tables once; the rest in each worker');
 
 process.stderr.write('  calls: chats of ~40k tokens\n');
 const calls = await callCosts([5, 200], quick ? 600 : 5_000, quick ? 1 : 9);
@@ -93,6 +120,22 @@ if (process.platform === 'linux') {
   );
 }
 
+let copies: CopyCost[] = [];
+if (process.platform === 'linux') {
+  process.stderr.write('  copies\n');
+  copies = await copyCosts(quick ? 20 : 100);
+  const kb = (bytes: number) => (bytes / 1e3).toFixed(0);
+  console.log('');
+  printTable(
+    ['bytes copied per call, kB', 'request', 'ids', 'by the program', 'by the kernel', 'times'],
+    copies.map(({ door, requestBytes, idsBytes, programBytes, kernelBytes }) => [
+      door,
+      ...[requestBytes, idsBytes, programBytes, kernelBytes].map(kb),
+      ((programBytes + kernelBytes) / (requestBytes + idsBytes)).toFixed(1),
+    ]),
+  );
+}
+
 process.stderr.write('  instruments\n');
 const instruments = await instrumentCosts(quick ? 100_000 : 300_000);
 console.log('');
@@ -103,7 +146,7 @@ printTable(
 
 const bars = [...startBars(start), ...calls.flatMap(callBars), ...memoryBars(memory)];
 printBars('', bars);
-writeResults('cost', { quick, start, calls, memory, instruments, bars });
+writeResults('cost', { quick, start, load, calls, memory, copies, instruments, bars });
 
 function startBars(costs: readonly StartCost[]): readonly Bar[] {
   return costs

@@ -3,6 +3,7 @@ import type { Call } from './core/dispatcher.ts';
 import { within } from './core/event-loop/operations.ts';
 import { LoopWatch } from './core/event-loop/watch.ts';
 import { renderMetrics } from './core/metrics/exposition.ts';
+import { prepareModels } from './core/prepare-models.ts';
 import { openRuntime, type Runtime } from './core/runtime.ts';
 import { EpptokError } from './errors.ts';
 import {
@@ -42,8 +43,9 @@ export class AsyncTokenizer {
   static async create(options: TokenizerOptions): Promise<AsyncTokenizer> {
     const settings = tokenizerSettings(options);
     const tracker = new RequestTracker(requestHook(options));
+    const preparing = prepareModels(settings.models, new URL('./model-reader.js', import.meta.url));
     const loop = await watchOf(settings);
-    const opening = openRuntime(settings, new URL('./pool-worker.js', import.meta.url), loop);
+    const opening = openRuntime(settings, preparing, new URL('./pool-worker.js', import.meta.url), loop);
     const opened = await withDeadline(opening, settings.openTimeoutMs);
     if (opened?.ok) return new AsyncTokenizer(settings, opened.value, loop, tracker);
     loop.stop();

@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { AsyncTokenizer } from './async-tokenizer.ts';
 import { stallThreshold } from './core/event-loop/threshold.ts';
 import { modelSpecs } from './core/model-names.ts';
+import { prepareModels } from './core/prepare-models.ts';
 import { diagnose } from './doctor.ts';
 import { LOG_LEVELS, openLog, watchLoop } from './entry/log.ts';
 import { type MetricsAddress, MetricsServer, metricsAddress } from './entry/metrics-server.ts';
@@ -155,6 +156,7 @@ async function serve(options: ServeArguments): Promise<void> {
     log,
   );
   if (!server.ok) die(server.fault);
+  const prepared = prepareModels(models.value, new URL('./model-reader.js', import.meta.url));
   const metrics = options.metrics && (await MetricsServer.listen(options.metrics, server.value));
   if (metrics && !metrics.ok) {
     server.value.stop();
@@ -172,7 +174,7 @@ async function serve(options: ServeArguments): Promise<void> {
     { socket: options.socket, metrics: metrics?.value.url, models: options.model.length },
     'listening; loading models',
   );
-  const loaded = await server.value.load();
+  const loaded = await server.value.load(prepared);
   if (!loaded.ok) {
     server.value.stop();
     die(loaded.fault);

@@ -1,4 +1,5 @@
-import { type ModelSpec, openModel, prepareModel } from './core/model.ts';
+import { type ModelSpec, openModel } from './core/model.ts';
+import { prepareModel } from './core/prepare-model.ts';
 import type { ChatTemplates } from './preprocess/prompt.ts';
 import type { Fault } from './protocol/status.ts';
 

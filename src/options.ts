@@ -47,7 +47,10 @@ export interface TokenizerOptions {
    * that drives the workers: for AsyncTokenizer the caller's own. Default: the environment variable EPPTOK_STALL_TRACE_MS.
    */
   stallTraceMs?: number;
-  /** Is told of every call that is made through this tokenizer, its failures too; what it throws harms no call. */
+  /**
+   * Is told of every call of `tokenize` and `detokenize`, failures too; what it throws harms no call. Not of a plugin's calls
+   * through `nativeHandle`, whose results have their timings in `epptok_result_timings`.
+   */
   onRequest?: RequestHook;
 }
 

@@ -16,7 +16,6 @@ import { type Deadline, deadlineIn } from './protocol/deadline.ts';
 import { failure, type Request, type Response } from './protocol/messages.ts';
 import { RequestTracker } from './request-tracker.ts';
 import { type TokenizeResult, textResult, tokenizeResult } from './result.ts';
-import type { Abandonment } from './sync/block-on.ts';
 import { SecondaryRuntime } from './sync/runtime.ts';
 
 /** A call made by C on this thread may be cancelled by another one, which cannot wake Atomics.wait: look this often. */
@@ -81,8 +80,10 @@ export class Tokenizer {
     if (this.#closed) throw new EpptokError({ status: 'SHUTTING_DOWN', message: 'the tokenizer was closed' });
     if (this.#native === undefined) {
       const opened = NativeHandle.open(new URL('.', import.meta.url), this.#settings, {
-        call: (request, deadline, check) =>
-          this.#call(request, deadline, { everyMs: ABANDONED_EVERY_MS, check }),
+        callWithFrame: (frame, subject, deadline, check) =>
+          this.#whileAlive(deadline, (runtime) =>
+            runtime.callWithFrame(frame, subject, deadline, { everyMs: ABANDONED_EVERY_MS, check }),
+          ),
         stats: (deadline) => this.#stats(deadline),
       });
       if (!opened.ok) throw new EpptokError(opened.fault);
@@ -100,15 +101,15 @@ export class Tokenizer {
     this.#runtime.close(deadlineIn(2_000));
   }
 
-  #call(request: Request, deadline: Deadline, abandonment?: Abandonment): Response {
-    return this.#whileAlive(deadline, (runtime) => runtime.call(request, deadline, abandonment));
+  #call(request: Request, deadline: Deadline): Response {
+    return this.#whileAlive(deadline, (runtime) => runtime.call(request, deadline));
   }
 
   #stats(deadline: Deadline): Response {
     return this.#whileAlive(deadline, (runtime) => runtime.stats(deadline));
   }
 
-  #whileAlive(deadline: Deadline, call: (runtime: SecondaryRuntime<RuntimeSettings>) => Response): Response {
+  #whileAlive<T>(deadline: Deadline, call: (runtime: SecondaryRuntime<RuntimeSettings>) => T): T | Response {
     if (this.#closed) return failure('SHUTTING_DOWN', 'the tokenizer was closed');
     if (this.#runtime.lost) this.#replaceRuntime();
     const ready = this.#runtime.waitUntilReady(deadline);

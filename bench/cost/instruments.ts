@@ -1,5 +1,6 @@
 import { type LoopOperation, OperationClock, within } from '../../src/core/event-loop/operations.ts';
 import { LoopWatch } from '../../src/core/event-loop/watch.ts';
+import { CacheCounters } from '../../src/core/metrics/cache-counters.ts';
 import { CallCounters } from '../../src/core/metrics/call-counters.ts';
 import { renderMetrics } from '../../src/core/metrics/exposition.ts';
 import { failure, type Request, type Response } from '../../src/protocol/messages.ts';
@@ -88,6 +89,7 @@ async function rendering(): Promise<number> {
     await renderMetrics({
       ...state,
       calls: threads,
+      caches: threads.map(() => new CacheCounters(MODELS)),
       loop: watch.read(),
       workerRestarts: 0,
       runtimeRestarts: 0,

@@ -1,9 +1,9 @@
 import { createServer, type Socket } from 'node:net';
 import { Pool } from '../../src/core/pool.ts';
-import { prepareModels } from '../../src/core/runtime.ts';
+import { prepareModels } from '../../src/core/prepare-models.ts';
 import { decodeRequest, FrameWriter, HEADER_BYTES } from '../../src/protocol/frame.ts';
 import { failure, type Response } from '../../src/protocol/messages.ts';
-import { MODEL_DIRECTORY, POOL_WORKER } from '../paths.ts';
+import { MODEL_DIRECTORY, MODEL_READER, POOL_WORKER } from '../paths.ts';
 
 /**
  * The server that one would write first: a unix socket on the event loop, piscina behind it, the same worker, the same
@@ -68,8 +68,8 @@ function joined(chunks: readonly Buffer[]): Buffer {
 }
 
 const writer = new FrameWriter();
-const prepared = await prepareModels([{ name: 'qwen3', directory: MODEL_DIRECTORY }], POOL_WORKER);
-if (!prepared.ok) throw new Error(prepared.fault.message);
-const pool = new Pool(POOL_WORKER, 1, prepared.value);
-await pool.ready();
+const prepared = prepareModels([{ name: 'qwen3', directory: MODEL_DIRECTORY }], MODEL_READER);
+const pool = new Pool(POOL_WORKER, 1, prepared);
+const ready = await pool.ready();
+if (!ready.ok) throw new Error(ready.fault.message);
 createServer(receive).listen(process.argv[2], () => console.log('ready'));

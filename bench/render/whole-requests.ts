@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import { type Models, openModels, prepareModel, warmUp } from '../../src/core/model.ts';
+import { type Models, openModels } from '../../src/core/model.ts';
+import { prepareModel } from '../../src/core/prepare-model.ts';
 import { serve } from '../../src/core/serve.ts';
+import { warmUp } from '../../src/core/warm-up.ts';
 import type { Response } from '../../src/protocol/messages.ts';
 import { type Conversation, FIVE_TURNS, MANY_TURNS, TOOL } from './conversations.ts';
 import { batchOf, cpuTime, median, type Rounds } from './rounds.ts';
@@ -27,7 +29,7 @@ function open(name: string): Models {
   if (!prepared.ok) throw new Error(prepared.fault.message);
   const models = openModels([prepared.value]);
   if (!models.ok) throw new Error(models.fault.message);
-  for (const model of models.value.values()) warmUp(model);
+  warmUp(models.value);
   return models.value;
 }
 

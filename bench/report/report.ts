@@ -7,8 +7,10 @@ import { encodeChart, overheadChart, stallChart, threadsChart, waitChart } from 
 import { type AllResults, readAll } from './results.ts';
 import {
   callsTable,
+  copiesTable,
   encodeTable,
   instrumentsTable,
+  loadTable,
   memoryTable,
   overheadTable,
   renderTable,
@@ -94,7 +96,12 @@ async function sections(all: AllResults, chart: Chart): Promise<readonly string[
       callsTable(cost.calls),
       '## Start and memory',
       startTable(cost.start),
+      'Reading, parsing and tables are done once, the rest in each worker. The last column is what `JSON.parse` takes of the same text.',
+      loadTable(cost.load),
       memoryTable(cost.memory),
+      '## Bytes copied',
+      'Counted in all threads of all processes of a call, in copies of 4 KiB and more: memcpy, memmove and copies of shared memory by the program; reads and writes of sockets by the kernel.',
+      copiesTable(cost.copies),
       '## Metrics and traces',
       instrumentsTable(cost.instruments),
     );

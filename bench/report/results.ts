@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { CallCost } from '../cost/calls.ts';
+import type { CopyCost } from '../cost/copies.ts';
 import type { InstrumentCost } from '../cost/instruments.ts';
+import type { LoadCost } from '../cost/load.ts';
 import type { MemoryCost } from '../cost/memory.ts';
 import type { StartCost } from '../cost/start.ts';
 import type { Cell as EncodeCell } from '../encode/measure.ts';
@@ -42,6 +44,8 @@ export interface AllResults {
   };
   readonly cost?: {
     readonly start: readonly StartCost[];
+    readonly load: readonly LoadCost[];
+    readonly copies: readonly CopyCost[];
     readonly calls: readonly CallCost[];
     readonly memory: readonly MemoryCost[];
     readonly instruments: readonly InstrumentCost[];

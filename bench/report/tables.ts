@@ -1,5 +1,7 @@
 import type { CallCost } from '../cost/calls.ts';
+import type { CopyCost } from '../cost/copies.ts';
 import type { InstrumentCost } from '../cost/instruments.ts';
+import type { LoadCost } from '../cost/load.ts';
 import type { MemoryCost } from '../cost/memory.ts';
 import type { StartCost } from '../cost/start.ts';
 import { digits } from './bars.ts';
@@ -105,6 +107,38 @@ export function startTable(start: readonly StartCost[]): string {
       ...models.map((model) =>
         (start.find((one) => one.what === way && one.model === model)?.ms ?? Number.NaN).toFixed(0),
       ),
+    ]),
+  );
+}
+
+export function loadTable(load: readonly LoadCost[]): string {
+  return table(
+    [
+      'load of a model alone, ms',
+      'read',
+      'parse',
+      'tables',
+      'templates',
+      'caches',
+      'warm-up',
+      'whole',
+      'JSON.parse instead',
+    ],
+    load.map(({ model, read, parse, tables, templates, caches, warmUp, whole, jsonParse }) => [
+      model,
+      ...[read, parse, tables, templates, caches, warmUp, whole, jsonParse].map((one) => one.toFixed(0)),
+    ]),
+  );
+}
+
+export function copiesTable(copies: readonly CopyCost[]): string {
+  const kb = (bytes: number) => (bytes / 1e3).toFixed(0);
+  return table(
+    ['kB copied per call', 'request', 'ids', 'by the program', 'by the kernel', 'times request + ids'],
+    copies.map(({ door, requestBytes, idsBytes, programBytes, kernelBytes }) => [
+      door,
+      ...[requestBytes, idsBytes, programBytes, kernelBytes].map(kb),
+      digits((programBytes + kernelBytes) / (requestBytes + idsBytes)),
     ]),
   );
 }

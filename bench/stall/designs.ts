@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { Tokenizer as LibraryTokenizer } from '@huggingface/tokenizers';
 import { AsyncTokenizer } from 'epptok';
 import { Piscina } from 'piscina';
-import { openModel, prepareModel } from '../../src/core/model.ts';
-import { everyWorkerGreets, openPiscina, type WorkerSeed } from '../../src/core/pool.ts';
-import { prepareModels } from '../../src/core/runtime.ts';
+import { Crew } from '../../src/core/crew.ts';
+import { openModel } from '../../src/core/model.ts';
+import type { WorkerSeed } from '../../src/core/pool.ts';
+import { prepareModel } from '../../src/core/prepare-model.ts';
+import { prepareModels } from '../../src/core/prepare-models.ts';
 import type { Request, Response } from '../../src/protocol/messages.ts';
-import { MODEL, MODEL_DIRECTORY, POOL_WORKER } from '../paths.ts';
+import { MODEL, MODEL_DIRECTORY, MODEL_READER, POOL_WORKER } from '../paths.ts';
 
 /** What a frontend does with the text of a request. `signal`: its caller has left. */
 export type Encode = (text: Buffer, signal: AbortSignal) => Uint32Array | Promise<Uint32Array>;
@@ -65,14 +67,13 @@ async function libraryBarePiscina(threads: number): Promise<Encode> {
 
 /** The very workers of AsyncTokenizer, with nothing before them but piscina's own queue. */
 async function compiledBarePiscina(threads: number): Promise<Encode> {
-  const prepared = await prepareModels([{ name: 'qwen3', directory: MODEL_DIRECTORY }], POOL_WORKER);
-  if (!prepared.ok) throw new Error(prepared.fault.message);
-  const seed: WorkerSeed = { models: prepared.value, numbers: new SharedArrayBuffer(4) };
-  const pool = openPiscina(POOL_WORKER, threads, seed);
-  const ready = await everyWorkerGreets(pool, threads);
+  const prepared = prepareModels([{ name: 'qwen3', directory: MODEL_DIRECTORY }], MODEL_READER);
+  const seed: WorkerSeed = { numbers: new SharedArrayBuffer(4) };
+  const crew = new Crew(POOL_WORKER, threads, seed, prepared);
+  const ready = await crew.ready();
   if (!ready.ok) throw new Error(ready.fault.message);
   return async (body, signal) => {
     const request: Request = { operation: 'tokenize', kind: 'text', flags: 0, model: '', body };
-    return ((await pool.run(request, { signal })) as Response).ids;
+    return ((await crew.piscina.run(request, { signal })) as Response).ids;
   };
 }

@@ -19,6 +19,8 @@ export interface LoadReport {
   readonly completed: number;
   readonly seconds: number;
   readonly tokens: number;
+  /** Between the first and the last answer that came when all callers were there: how many intervals, in how many seconds. */
+  readonly steady: { readonly intervals: number; readonly seconds: number };
   /** Milliseconds of each completed request. */
   readonly latencies: readonly number[];
   /** Of the first prompts, by their number: what the ids hashed to. */
@@ -34,6 +36,8 @@ class Load {
   readonly #prompts: string[];
   readonly #latencies: number[] = [];
   readonly #hashes: Record<number, number> = {};
+  /** When each answer came. */
+  readonly #answered: number[] = [];
   #sent = 0;
   #tokens = 0;
 
@@ -58,7 +62,12 @@ class Load {
       }),
     );
     await Promise.race([callers, setTimeout(seconds * 1e3)]);
+    const steady = this.#answered.filter((at) => at > start + rampSeconds * 1e3);
     const report = {
+      steady: {
+        intervals: Math.max(0, steady.length - 1),
+        seconds: ((steady.at(-1) ?? 0) - (steady[0] ?? 0)) / 1e3,
+      },
       completed: this.#latencies.length,
       seconds: (performance.now() - start) / 1e3,
       tokens: this.#tokens,
@@ -76,7 +85,9 @@ class Load {
       const start = performance.now();
       const { status, body } = await this.#post('/tokenize', text);
       if (status !== 200) return;
-      this.#latencies.push(performance.now() - start);
+      const end = performance.now();
+      this.#answered.push(end);
+      this.#latencies.push(end - start);
       const { count, hash } = JSON.parse(body) as { count: number; hash: number };
       this.#tokens += count;
       if (number < HASHES_KEPT) this.#hashes[number] = hash;

@@ -1,8 +1,9 @@
 import { createInterface } from 'node:readline';
 import type { Piscina } from 'piscina';
-import { everyWorkerGreets, openPiscina, type WorkerSeed } from '../../src/core/pool.ts';
-import { prepareModels } from '../../src/core/runtime.ts';
-import { MODEL_DIRECTORY, POOL_WORKER } from '../paths.ts';
+import { Crew } from '../../src/core/crew.ts';
+import type { WorkerSeed } from '../../src/core/pool.ts';
+import { prepareModels } from '../../src/core/prepare-models.ts';
+import { MODEL_DIRECTORY, MODEL_READER } from '../paths.ts';
 import { idsHash } from '../timings-client.ts';
 import { readBodies } from './bodies.ts';
 
@@ -15,13 +16,13 @@ const [workers, kind, file, passes] = process.argv.slice(2);
 const bodies = readBodies(file!).map((body) => new TextEncoder().encode(body));
 
 async function openWorkers(): Promise<Piscina> {
-  const prepared = await prepareModels([{ name: 'qwen3', directory: MODEL_DIRECTORY }], POOL_WORKER);
-  if (!prepared.ok) throw new Error(prepared.fault.message);
-  const seed: WorkerSeed = { models: prepared.value, numbers: new SharedArrayBuffer(4) };
-  const pool = openPiscina(new URL('./capacity-worker.js', import.meta.url), Number(workers), seed);
-  const ready = await everyWorkerGreets(pool, Number(workers));
+  const prepared = prepareModels([{ name: 'qwen3', directory: MODEL_DIRECTORY }], MODEL_READER);
+  const seed: WorkerSeed = { numbers: new SharedArrayBuffer(4) };
+  const file = new URL('./capacity-worker.js', import.meta.url);
+  const crew = new Crew(file, Number(workers), seed, prepared);
+  const ready = await crew.ready();
   if (!ready.ok) throw new Error(ready.fault.message);
-  return pool;
+  return crew.piscina;
 }
 
 const piscina = await openWorkers();

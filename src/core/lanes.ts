@@ -1,5 +1,4 @@
-/** Requests of at least this many bytes take the lane for large ones. */
-export const LARGE_BYTES = 256 * 1024;
+import { LARGE_BYTES, workersForLarge } from '../protocol/large.ts';
 
 interface Sized {
   readonly bytes: number;
@@ -8,8 +7,8 @@ interface Sized {
 }
 
 /**
- * What waits for a worker: first come, first served, but for one thing. Large requests leave one worker to the small ones
- * (of several), so that a stream of huge prompts never takes them all, and one that waits for its turn holds up none behind it.
+ * What waits for a worker: first come, first served, but for one thing. Large requests leave one worker to the small ones,
+ * and one that waits for its turn holds up none behind it.
  * Sets keep the order of arrival and let an expired call leave from anywhere in O(1).
  */
 export class Lanes<T extends Sized> {
@@ -19,7 +18,7 @@ export class Lanes<T extends Sized> {
   #bytes = 0;
 
   constructor(workers: number) {
-    this.#workersForLarge = Math.max(1, workers - 1);
+    this.#workersForLarge = workersForLarge(workers);
   }
 
   get calls(): number {

@@ -1,20 +1,13 @@
-import { type ChatTemplates, renderChat } from '../preprocess/prompt.ts';
+import type { ChatTemplates } from '../preprocess/prompt.ts';
 import { RequestTemplates } from '../preprocess/request-templates.ts';
 import { openTemplate } from '../preprocess/template.ts';
 import { type Outcome, succeed } from '../protocol/status.ts';
 import type { Encoder } from '../tokenizer/encoder.ts';
-import { warmUp as warmUpEncoder } from '../tokenizer/engine/index.ts';
-import { paddedVocabularyOf, readModelDirectory } from '../tokenizer/load.ts';
-import { type NamedTokens, namedTokens } from '../tokenizer/named-tokens.ts';
-import { overridesOf } from '../tokenizer/overrides.ts';
-import {
-  type EncoderName,
-  openEncoder,
-  type PreparedEncoder,
-  prepareEncoder,
-} from '../tokenizer/prepared-encoder.ts';
-import { specialTokensAround } from '../tokenizer/special-tokens.ts';
+import type { NamedTokens } from '../tokenizer/named-tokens.ts';
+import { openEncoder } from '../tokenizer/open-encoder.ts';
+import type { EncoderName, PreparedEncoder } from '../tokenizer/prepared-encoder.ts';
 import type { TransformersMajor } from '../tokenizer/tokenizer-class.ts';
+import type { CacheCounters } from './metrics/cache-counters.ts';
 
 /** Whose special tokens: what vLLM adds around completions, embeddings and text, or none, as Dynamo. */
 export type Engine = 'vllm' | 'dynamo';
@@ -61,34 +54,9 @@ export interface Model {
 
 export type Models = ReadonlyMap<string, Model>;
 
-/** Reads a model directory. Blocks for as long as JSON.parse takes on its tokenizer.json: not for an event loop. */
-export function prepareModel(spec: ModelSpec): Outcome<PreparedModel> {
-  const read = readModelDirectory(spec.directory);
-  if (!read.ok) return read;
-  const { tokenizerConfig, modelConfig, chatTemplates } = read.value;
-  const transformers = spec.transformers ?? 4;
-  const settings = { tokenizerConfig, modelConfig, transformers };
-  const overrides = overridesOf(read.value.tokenizer, settings);
-  const around = specialTokensAround({ ...read.value.tokenizer, ...overrides }, settings);
-  if (!around.ok) return around;
-  const encoder = prepareEncoder(spec.encoder ?? 'compiled', read.value, overrides, around.value);
-  if (!encoder.ok) return encoder;
-  return succeed({
-    name: spec.name,
-    engine: spec.engine ?? 'vllm',
-    contextLength: spec.contextLength || read.value.contextLength,
-    encoder: encoder.value,
-    paddedVocabulary: paddedVocabularyOf(modelConfig),
-    chatTemplates,
-    variables: namedTokens(settings),
-    transformers,
-    allowChatTemplate: spec.allowChatTemplate ?? false,
-  });
-}
-
 /** Opens a prepared model in this worker. */
-export function openModel(prepared: PreparedModel): Outcome<Model> {
-  const encoder = openEncoder(prepared.encoder);
+export function openModel(prepared: PreparedModel, lookups?: Float64Array): Outcome<Model> {
+  const encoder = openEncoder(prepared.encoder, lookups);
   if (!encoder.ok) return encoder;
   // A template that cannot be compiled refuses chat requests, and no others.
   const byName = new Map(
@@ -113,31 +81,13 @@ export function openModel(prepared: PreparedModel): Outcome<Model> {
   });
 }
 
-/** Opens all models of a worker; the first that fails decides. */
-export function openModels(prepared: readonly PreparedModel[]): Outcome<Models> {
+/** Opens all models of a worker; the first that fails decides. `counters` are told what the encoders' caches find. */
+export function openModels(prepared: readonly PreparedModel[], counters?: CacheCounters): Outcome<Models> {
   const models = new Map<string, Model>();
-  for (const one of prepared) {
-    const model = openModel(one);
+  for (const [index, one] of prepared.entries()) {
+    const model = openModel(one, counters?.of(index));
     if (!model.ok) return model;
     models.set(one.name, model.value);
   }
   return succeed(models);
-}
-
-/** Runs the paths of a request a few times, so that the first one does not pay for compilation. */
-export function warmUp(model: Model): void {
-  warmUpEncoder(model.encoder);
-  const messages = [{ role: 'user', content: 'Warm up: 1, 2, 3, dix, elf, двенадцать, 十三.' }];
-  for (let turn = 0; turn < 20; turn++) {
-    const rendered = renderChat(model.templates, {
-      messages,
-      tools: undefined,
-      documents: undefined,
-      kwargs: {},
-      addGenerationPrompt: true,
-      continueFinalMessage: false,
-      chatTemplate: undefined,
-    });
-    model.encoder.encode(rendered.ok ? rendered.value.pieces : [`${turn} ${messages[0]?.content}`], true);
-  }
 }

@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os';
-import { fail, type Outcome, succeed } from '../protocol/status.ts';
+import { type Outcome, succeed } from '../protocol/status.ts';
 import { Dispatcher, type Limits } from './dispatcher.ts';
 import type { LoopWatch } from './event-loop/watch.ts';
 import { CallCounters } from './metrics/call-counters.ts';
-import type { RuntimeReading } from './metrics/exposition.ts';
+import { metricsLibrary, type RuntimeReading } from './metrics/exposition.ts';
 import type { ModelSpec, PreparedModel } from './model.ts';
-import { openPiscina, Pool } from './pool.ts';
+import { Pool } from './pool.ts';
 
-/** Everything a runtime is made of; plain data, so that it crosses threads. */
+/** Everything a runtime is made of, secondary or not; plain data, so that it crosses threads. */
 export interface RuntimeSettings extends Limits {
   readonly models: readonly ModelSpec[];
   /** 0: one per core available. */
@@ -16,7 +16,7 @@ export interface RuntimeSettings extends Limits {
   readonly stallTraceMs: number;
 }
 
-/** The dispatcher and its warm pool. One per AsyncTokenizer, one in each secondary runtime. */
+/** The dispatcher and its warm pool: of a thread that awaits its calls, one per AsyncTokenizer. */
 export interface Runtime {
   readonly dispatcher: Dispatcher;
   readonly models: readonly PreparedModel[];
@@ -31,23 +31,23 @@ export function threadCount(threads: number): number {
 }
 
 /**
- * Loads the models and waits until every worker is warm. `workerFile` is the bundle's worker entry, `loop` the watch of this
- * thread's event loop.
+ * Waits until every worker has the models, which are being prepared, and is warm. `workerFile` is the bundle's worker entry,
+ * `loop` the watch of this thread's event loop.
  */
 export async function openRuntime(
   settings: RuntimeSettings,
+  preparing: Promise<Outcome<readonly PreparedModel[]>>,
   workerFile: URL,
   loop: LoopWatch,
 ): Promise<Outcome<Runtime>> {
-  const prepared = await prepareModels(settings.models, workerFile);
-  if (!prepared.ok) return prepared;
-  const models = prepared.value;
-  const pool = new Pool(workerFile, threadCount(settings.threads), models);
-  const ready = await pool.ready();
-  if (!ready.ok) {
+  const pool = new Pool(workerFile, threadCount(settings.threads), preparing);
+  void metricsLibrary();
+  const [prepared, ready] = await Promise.all([preparing, pool.ready()]);
+  if (!prepared.ok || !ready.ok) {
     await pool.close();
-    return ready;
+    return prepared.ok ? (ready as Outcome<never>) : prepared;
   }
+  const models = prepared.value;
   const counters = new CallCounters(models.map(({ name }) => name));
   const dispatcher = new Dispatcher(pool, settings, counters, loop.clock);
   return succeed({
@@ -57,6 +57,7 @@ export async function openRuntime(
     read: () => ({
       ...dispatcher.gauges,
       calls: [counters],
+      caches: pool.caches,
       loop: loop.read(),
       ready: true,
       workers: pool.size,
@@ -69,25 +70,4 @@ export async function openRuntime(
       await pool.close();
     },
   });
-}
-
-/**
- * Reads and prepares the models in a worker of their own: JSON.parse of a tokenizer.json alone would block an event loop for
- * 100 ms and more, and its garbage goes with the thread.
- */
-export async function prepareModels(
-  specs: readonly ModelSpec[],
-  workerFile: URL,
-): Promise<Outcome<readonly PreparedModel[]>> {
-  const piscina = openPiscina(workerFile, 1, undefined);
-  try {
-    return (await piscina.run(specs, { name: 'prepare' })) as Outcome<readonly PreparedModel[]>;
-  } catch (error) {
-    return fail(
-      'INIT_FAILED',
-      `the models could not be loaded: ${error instanceof Error ? error.message : error}`,
-    );
-  } finally {
-    await piscina.destroy();
-  }
 }

@@ -9,7 +9,7 @@ export function openLog(level: string | undefined): Logger {
   return pino({ name: 'epptok', level: known }, pino.destination({ fd: 2, sync: true }));
 }
 
-/** What is told of a service thread that was lost. Of an error, its code or its name: a message may quote what was served. */
+/** What is told of a thread that served and was lost. Of an error, its code or its name: a message may quote what was served. */
 export function logLostThread(log: Logger): (error: unknown) => void {
   return (error) => {
     const { code, name } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { collectDefaultMetrics, Registry } from 'prom-client';
-import { PROMETHEUS_CONTENT_TYPE } from '../core/metrics/exposition.ts';
+import type { Registry } from 'prom-client';
+import { metricsLibrary } from '../core/metrics/exposition.ts';
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
 
 /** Where metrics are served. */
@@ -43,6 +43,7 @@ export class MetricsServer {
     source: MetricsSource,
   ): Promise<Outcome<MetricsServer>> {
     // Of the process: memory, processor time, descriptors, garbage collection.
+    const { collectDefaultMetrics, Registry } = await metricsLibrary();
     const ofProcess = new Registry();
     collectDefaultMetrics({ register: ofProcess });
     const server = createServer((request, response) => void answer(request, response, source, ofProcess));
@@ -85,7 +86,7 @@ async function answer(
     case '/metrics':
       try {
         const pages = await Promise.all([source.metrics(), ofProcess.metrics()]);
-        return send(200, pages.join('\n'), PROMETHEUS_CONTENT_TYPE);
+        return send(200, pages.join('\n'), ofProcess.contentType);
       } catch {
         return send(500, 'the metrics could not be rendered\n');
       }

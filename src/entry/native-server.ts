@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { LoopWatch } from '../core/event-loop/watch.ts';
-import { renderMetrics } from '../core/metrics/exposition.ts';
-import type { ModelSpec } from '../core/model.ts';
-import { prepareModels, threadCount } from '../core/runtime.ts';
+import { metricsLibrary, renderMetrics } from '../core/metrics/exposition.ts';
+import type { ModelSpec, PreparedModel } from '../core/model.ts';
+import { threadCount } from '../core/runtime.ts';
 import { type NativeLibrary, openNativeLibrary } from '../ffi/native-library.ts';
 import { type Fault, fail, type Outcome, STATUS, succeed } from '../protocol/status.ts';
 import { ControlQueue } from './control-queue.ts';
@@ -70,7 +70,7 @@ export class NativeServer {
   }
 
   /**
-   * Starts to listen. Loading the models is `load`, so that callers are answered meanwhile. `loop` watches the event loop of
+   * Starts to listen. `load` waits for the models, so that callers are answered meanwhile. `loop` watches the event loop of
    * this thread.
    */
   static start(settings: ServerSettings, loop: LoopWatch, log: Logger): Outcome<NativeServer> {
@@ -81,16 +81,22 @@ export class NativeServer {
     return succeed(new NativeServer(library.value, host.value, settings, loop, log));
   }
 
-  /** Loads the models and starts the service threads. A failure is what callers are told from then on, too. */
-  async load(): Promise<Outcome<void>> {
-    const prepared = await prepareModels(this.#settings.models, new URL('./pool-worker.js', import.meta.url));
-    if (!prepared.ok) return this.refuse(prepared.fault);
+  /**
+   * Starts the service threads with the models, which are being `prepared`. A failure is what callers are told from then on,
+   * too.
+   */
+  async load(prepared: Promise<Outcome<readonly PreparedModel[]>>): Promise<Outcome<void>> {
+    const { models, threads } = this.#settings;
     const file = new URL('./service-thread.js', import.meta.url);
-    const threads = threadCount(this.#settings.threads);
+    const names = models.map(({ name }) => name);
     const onLost = logLostThread(this.#log);
-    this.#services = new NativeServices(file, this.#host, threads, prepared.value, onLost);
+    this.#services = new NativeServices(file, this.#host, threadCount(threads), names, prepared, onLost);
+    void metricsLibrary();
     const ready = await this.#services.ready();
-    if (!ready.ok) return this.refuse(ready.fault);
+    if (!ready.ok) {
+      void this.#services.close();
+      return this.refuse(ready.fault);
+    }
     this.#library.setReady(this.#host, STATUS.OK, '');
     this.#notReady = undefined;
     return ready;
@@ -126,6 +132,7 @@ export class NativeServer {
     const calls = this.#services?.counters ?? [];
     return renderMetrics({
       calls,
+      caches: this.#services?.caches ?? [],
       loop: this.#loop.read(),
       ready: this.#notReady === undefined,
       workers: calls.length,

@@ -1,18 +1,17 @@
 import { workerData } from 'node:worker_threads';
-import type { Call } from '../core/dispatcher.ts';
-import { within } from '../core/event-loop/operations.ts';
 import type { LoopWatch } from '../core/event-loop/watch.ts';
-import { renderMetrics } from '../core/metrics/exposition.ts';
-import { openRuntime, type Runtime, type RuntimeSettings } from '../core/runtime.ts';
+import { CallCounters } from '../core/metrics/call-counters.ts';
+import { metricsLibrary, renderMetrics } from '../core/metrics/exposition.ts';
+import { type RuntimeSettings, threadCount } from '../core/runtime.ts';
 import { type NativeLibrary, openNativeLibrary } from '../ffi/native-library.ts';
-import { failure, type Response } from '../protocol/messages.ts';
-import { moved } from '../protocol/moved.ts';
-import { STATUS } from '../protocol/status.ts';
+import { type Outcome, STATUS, succeed } from '../protocol/status.ts';
 import { Latch, STATES } from '../sync/latch.ts';
-import type { FromRuntime, ToRuntime } from '../sync/messages.ts';
+import type { ToRuntime } from '../sync/messages.ts';
 import type { RuntimeSeed } from '../sync/runtime.ts';
+import { CallerServices, type Tell } from './caller-services.ts';
 import { ControlQueue } from './control-queue.ts';
 import { logLostThread, openLog, watchLoop } from './log.ts';
+import { modelsAhead } from './models-ahead.ts';
 import { NativeServices } from './native-services.ts';
 
 /** How often the heartbeat is raised and the native host is looked after. */
@@ -25,24 +24,26 @@ interface NativeHost {
   readonly control: ControlQueue;
 }
 
-/** The secondary runtime: a dispatcher and its pool for a thread that blocks, and the services of its native host. */
+/** The secondary runtime of a thread that blocks: the workers that answer it, and the services of its native host. */
 class RuntimeThread {
   readonly #latch: Latch;
   readonly #port: RuntimeSeed<RuntimeSettings>['port'];
-  readonly #runtime: Runtime;
+  readonly #callers: CallerServices;
   readonly #loop: LoopWatch;
   /** Runtimes that were lost before this one. */
   readonly #restarts: number;
-  readonly #calls = new Map<number, Call>();
+  /** Calls that no worker has answered. */
+  readonly #unserved: CallCounters;
   #native: NativeHost | undefined;
   #services: NativeServices | undefined;
 
-  constructor(seed: RuntimeSeed<RuntimeSettings>, latch: Latch, runtime: Runtime, loop: LoopWatch) {
+  constructor(seed: RuntimeSeed<RuntimeSettings>, latch: Latch, callers: CallerServices, loop: LoopWatch) {
     this.#latch = latch;
     this.#port = seed.port;
     this.#restarts = seed.restarts;
-    this.#runtime = runtime;
+    this.#callers = callers;
     this.#loop = loop;
+    this.#unserved = new CallCounters(callers.names);
     this.#port.on('message', (message: ToRuntime) => void this.#receive(message));
   }
 
@@ -56,18 +57,11 @@ class RuntimeThread {
 
   async #receive(message: ToRuntime): Promise<void> {
     switch (message.type) {
-      case 'call': {
-        const call = this.#runtime.dispatcher.submit(message.request, message.deadline);
-        this.#calls.set(message.id, call);
-        this.#reply(message.id, await call.response);
-        this.#calls.delete(message.id);
-        return;
-      }
-      case 'abandon':
-        this.#calls.get(message.id)?.abandon(message.status, 'the call was given up by its caller');
+      case 'unserved':
+        this.#unserved.record(message.call, message.response);
         return;
       case 'stats':
-        this.#reply(message.id, { ...failure('OK', ''), text: await this.#metrics() });
+        tell({ type: 'stats', id: message.id, text: await this.#metrics() });
         return;
       case 'serve-host':
         this.#serveHost(message.host, message.startServices);
@@ -77,14 +71,6 @@ class RuntimeThread {
         this.#latch.enter(STATES.closed);
         process.exit(0);
     }
-  }
-
-  #reply(id: number, response: Response): void {
-    within(this.#loop.clock, 'reply', () => {
-      const message: FromRuntime = { type: 'reply', id, response };
-      this.#port.postMessage(message, moved(response.ids.buffer));
-      this.#latch.signal();
-    });
   }
 
   #serveHost(host: number, startServices: boolean): void {
@@ -97,33 +83,51 @@ class RuntimeThread {
 
   #startServices({ library, host }: NativeHost): void {
     const file = new URL('./service-thread.js', import.meta.url);
-    const { threads, models } = this.#runtime;
-    this.#services = new NativeServices(file, host, threads, models, logLostThread(log));
+    const { threads, names, models } = this.#callers;
+    this.#services = new NativeServices(file, host, threads, names, models, logLostThread(log));
     void this.#services.ready().then((ready) => {
       if (!ready.ok) library.setReady(host, STATUS[ready.fault.status], ready.fault.message);
     });
   }
 
   #metrics(): Promise<string> {
-    const runtime = this.#runtime.read();
+    const callers = this.#callers;
     const services = this.#services;
     const host = this.#native?.library.counters(this.#native.host);
+    const { queued } = this.#latch;
     return renderMetrics({
-      ...runtime,
-      calls: [...runtime.calls, ...(services?.counters ?? [])],
-      workers: runtime.workers + (services?.counters.length ?? 0),
-      busyWorkers: runtime.busyWorkers + (host?.runningCalls ?? 0),
-      queuedCalls: runtime.queuedCalls + (host?.queuedCalls ?? 0),
-      queuedBytes: runtime.queuedBytes + (host?.queuedBytes ?? 0),
-      workerRestarts: runtime.workerRestarts + (services?.restarts ?? 0),
+      calls: [this.#unserved, ...callers.counters, ...(services?.counters ?? [])],
+      caches: [...callers.caches, ...(services?.caches ?? [])],
+      loop: this.#loop.read(),
+      ready: true,
+      workers: callers.threads + (services?.counters.length ?? 0),
+      busyWorkers: callers.busy + (host?.runningCalls ?? 0),
+      queuedCalls: (queued === undefined ? 0 : 1) + (host?.queuedCalls ?? 0),
+      queuedBytes: (queued ?? 0) + (host?.queuedBytes ?? 0),
+      workerRestarts: callers.restarts + (services?.restarts ?? 0),
       runtimeRestarts: this.#restarts,
       host,
     });
   }
 }
 
+async function openCallers(): Promise<Outcome<CallerServices>> {
+  const file = new URL('./pool-worker.js', import.meta.url);
+  const { threads, models } = seed.settings;
+  const names = models.map(({ name }) => name);
+  const onLost = logLostThread(log);
+  const callers = new CallerServices(file, threadCount(threads), names, modelsAhead, latch, tell, onLost);
+  void metricsLibrary();
+  const ready = await callers.ready();
+  return ready.ok ? succeed(callers) : ready;
+}
+
 const seed = workerData as RuntimeSeed<RuntimeSettings>;
 const latch = new Latch(seed.latch);
+const tell: Tell = (message, transfer) => {
+  seed.port.postMessage(message, transfer);
+  latch.signalNews();
+};
 let thread: RuntimeThread | undefined;
 const beat = setInterval(() => {
   latch.beat();
@@ -132,12 +136,12 @@ const beat = setInterval(() => {
 
 const log = openLog(process.env.EPPTOK_LOG);
 const loop = watchLoop('runtime', seed.settings.stallTraceMs, log);
-const opened = await openRuntime(seed.settings, new URL('./pool-worker.js', import.meta.url), loop);
+const opened = await openCallers();
 if (opened.ok) {
   thread = new RuntimeThread(seed, latch, opened.value, loop);
   latch.enter(STATES.ready);
 } else {
-  seed.port.postMessage({ type: 'failed', fault: opened.fault } satisfies FromRuntime);
+  tell({ type: 'failed', fault: opened.fault });
   latch.enter(STATES.failed);
   clearInterval(beat);
 }

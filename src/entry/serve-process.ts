@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
 import { stallThreshold } from '../core/event-loop/threshold.ts';
 import { modelSpecs } from '../core/model-names.ts';
-import { openLog, watchLoop } from './log.ts';
-import { NativeServer } from './native-server.ts';
+import { prepareModels } from '../core/prepare-models.ts';
 
 /** The private child of a process that called epptok_open() without a socket; src/native/spawn.c writes this command line. */
 const { values } = parseArgs({
@@ -20,7 +19,6 @@ const { values } = parseArgs({
   },
 });
 
-const log = openLog(process.env.EPPTOK_LOG);
 const contextLength = Number(values['context-length']);
 const models = modelSpecs(values.model ?? [], {
   engine: values.engine === 'dynamo' ? 'dynamo' : 'vllm',
@@ -28,6 +26,13 @@ const models = modelSpecs(values.model ?? [], {
   allowChatTemplate: values['allow-chat-template'],
   ...(contextLength > 0 ? { contextLength } : {}),
 });
+const prepared = prepareModels(models.ok ? models.value : [], new URL('./model-reader.js', import.meta.url));
+// Loaded while the models are being read.
+const [{ openLog, watchLoop }, { NativeServer }] = await Promise.all([
+  import('./log.ts'),
+  import('./native-server.ts'),
+]);
+const log = openLog(process.env.EPPTOK_LOG);
 // A runtime that its parent waits for does not refuse to start for the sake of a log.
 const traced = stallThreshold(process.env);
 if (!traced.ok) log.warn(traced.fault.message);
@@ -47,7 +52,9 @@ if (server.ok) {
   // The parent's terminal sends its signals to the whole group; when this child ends is for the parent to say.
   process.on('SIGINT', () => {});
   // A failure is told to the parent, which asks whether its models are ready.
-  const loading = models.ok ? server.value.load() : Promise.resolve(server.value.refuse(models.fault));
+  const loading = models.ok
+    ? server.value.load(prepared)
+    : Promise.resolve(server.value.refuse(models.fault));
   log.info({ parent: values.parent, models: values.model?.length ?? 0 }, 'loading models');
   void loading.then((loaded) => {
     if (loaded.ok) log.info('ready');

@@ -1,16 +1,14 @@
-import { parentPort } from 'node:worker_threads';
 import { workerData } from 'piscina';
 import { CallCounters } from '../core/metrics/call-counters.ts';
-import { type Models, openModels, type PreparedModel, warmUp } from '../core/model.ts';
-import type { WorkerGreeting } from '../core/pool.ts';
+import type { Models } from '../core/model.ts';
 import { serve } from '../core/serve.ts';
 import { type Job, type NativeLibrary, NEXT, openNativeLibrary, QUEUES } from '../ffi/native-library.ts';
 import { decodeRequest, FrameWriter } from '../protocol/frame.ts';
 import { failure, type Response } from '../protocol/messages.ts';
+import { refuseToStart, warmModels } from './worker-models.ts';
 
 /** What a service thread is given when it starts. */
 export interface ServiceSeed {
-  readonly models: readonly PreparedModel[];
   readonly host: number;
   /** One Int32: the last worker number given out. */
   readonly numbers: SharedArrayBuffer;
@@ -84,20 +82,14 @@ class ServiceThread {
 function checkForTermination(): void {}
 
 function openService(seed: ServiceSeed): ServiceThread | undefined {
-  const greet = (greeting: WorkerGreeting) => parentPort?.postMessage(greeting);
   const library = openNativeLibrary(new URL('.', import.meta.url));
   if (!library.ok) {
-    greet({ failed: library.fault });
+    refuseToStart(library.fault);
     return undefined;
   }
-  const models = openModels(seed.models);
-  if (!models.ok) {
-    greet({ failed: models.fault });
-    return undefined;
-  }
-  for (const model of models.value.values()) warmUp(model);
+  const models = warmModels();
+  if (!models.ok) return undefined;
   const worker = Atomics.add(new Int32Array(seed.numbers), 0, 1) + 1;
-  greet({ ready: true });
   return new ServiceThread(seed, { library: library.value, models: models.value, worker });
 }
 

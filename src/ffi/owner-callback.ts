@@ -1,21 +1,35 @@
 import { type Deadline, deadlineIn } from '../protocol/deadline.ts';
-import { decodeRequest, FrameWriter } from '../protocol/frame.ts';
-import { failure, type Request, type Response } from '../protocol/messages.ts';
-import { statusName } from '../protocol/status.ts';
+import { FRAME_TYPES, FrameWriter } from '../protocol/frame.ts';
+import { readRequestHeader } from '../protocol/frame-header.ts';
+import { type CallSubject, failure, type Response } from '../protocol/messages.ts';
+import { type Fault, statusName } from '../protocol/status.ts';
 import type { NativeLibrary } from './native-library.ts';
 
-/** What serves the calls of this thread. Both block until the response is there. */
+/** What serves the calls of this thread. Both block until the answer is there. */
 export interface BlockingDoor {
-  /** `abandoned` is asked now and then whether the call is still wanted. */
-  call(request: Request, deadline: Deadline, abandoned: () => Response | undefined): Response;
+  /**
+   * Serves a request frame, whose buffer may be given away when the frame fills it. Answers with a response frame, valid until
+   * the next call, or with a response that says why there is none. `abandoned` is asked now and then whether the call is still
+   * wanted.
+   */
+  callWithFrame(
+    frame: Uint8Array,
+    subject: CallSubject,
+    deadline: Deadline,
+    abandoned: () => Fault | undefined,
+  ): Uint8Array | Response;
   stats(deadline: Deadline): Response;
 }
+
+/** Most requests fit; a larger one is taken in a second call, into a buffer of its own. */
+const BUFFER_BYTES = 64 * 1024;
 
 const NOT_ANSWERED = 0;
 
 /**
  * The callback transport's JavaScript end: libepptok calls it on the thread that owns the handle, with the token of an
- * exchange. The request is copied into a buffer of ours, the response is copied out: no native memory is kept or viewed.
+ * exchange. Frames pass as they are: the request's is copied into a buffer of ours, the response's is copied out, and no native
+ * memory is kept or viewed.
  *
  * An exception must not reach C: koffi would give C a 0 and throw after C has returned. 0 means failure there as well.
  */
@@ -23,7 +37,7 @@ export class OwnerCallback {
   readonly #library: NativeLibrary;
   readonly #door: BlockingDoor;
   readonly #writer = new FrameWriter();
-  #buffer = new Uint8Array(8192);
+  readonly #buffer = new Uint8Array(BUFFER_BYTES);
   /** Registered with koffi; calling it after this thread has ended would abort the process. */
   readonly pointer: bigint;
 
@@ -39,31 +53,42 @@ export class OwnerCallback {
 
   #serve(exchange: bigint | number): number {
     try {
-      const frame = this.#writer.response(...this.#answer(exchange));
+      const frame = this.#answer(exchange);
       return this.#library.exchangePut(exchange, frame, frame.length);
     } catch {
       return NOT_ANSWERED;
     }
   }
 
-  #answer(exchange: bigint | number): [Response, bigint] {
-    let length = Number(this.#library.exchangeTake(exchange, this.#buffer, this.#buffer.length));
-    if (length > this.#buffer.length) {
-      this.#buffer = new Uint8Array(length);
-      length = Number(this.#library.exchangeTake(exchange, this.#buffer, length));
-    }
-    const frame = decodeRequest(this.#buffer.subarray(0, length));
-    if (!frame.ok) return [failure(frame.fault.status, frame.fault.message), 0n];
-    const { request, callId, timeoutMs } = frame.value;
-    if (request.operation === 'ready') return [failure('OK', ''), callId];
+  #answer(exchange: bigint | number): Uint8Array {
+    const frame = this.#take(exchange);
+    const header = readRequestHeader(frame);
+    if (header === undefined) return this.#failed('frame has no header', 0n);
+    const { type, callId, subject, timeoutMs } = header;
+    if (type === FRAME_TYPES.ready) return this.#writer.response(failure('OK', ''), callId);
     const deadline = deadlineIn(timeoutMs);
-    if (request.operation === 'stats') return [this.#door.stats(deadline), callId];
-    // The body moves to the runtime with its buffer, and this one is used again.
-    const own = request.operation === 'tokenize' ? { ...request, body: request.body.slice() } : request;
+    if (type === FRAME_TYPES.stats) return this.#writer.response(this.#door.stats(deadline), callId);
+    if (subject === undefined) return this.#failed('unknown kind of frame or of request', callId);
     const abandoned = () => {
       const status = this.#library.exchangeAbandoned(exchange);
-      return status === 0 ? undefined : failure(statusName(status), 'the call was given up by its caller');
+      return status === 0
+        ? undefined
+        : { status: statusName(status), message: 'the call was given up by its caller' };
     };
-    return [this.#door.call(own, deadline, abandoned), callId];
+    const answer = this.#door.callWithFrame(frame, subject, deadline, abandoned);
+    return answer instanceof Uint8Array ? answer : this.#writer.response(answer, callId);
+  }
+
+  #take(exchange: bigint | number): Uint8Array {
+    const buffer = this.#buffer;
+    const length = Number(this.#library.exchangeTake(exchange, buffer, buffer.length));
+    if (length < buffer.length) return buffer.subarray(0, length);
+    const whole = new Uint8Array(length);
+    this.#library.exchangeTake(exchange, whole, length);
+    return whole;
+  }
+
+  #failed(message: string, callId: bigint): Uint8Array {
+    return this.#writer.response(failure('INVALID_ARGUMENT', message), callId);
   }
 }

@@ -8,7 +8,7 @@
 
 #define NS_PER_MS 1000000
 #define FIRST_PAUSE_MS 10
-#define LONGEST_PAUSE_MS 50
+#define LONGEST_PAUSE_MS 20
 /* A connection that is lost before the request left is replaced, but a peer that drops them all is given up. */
 #define ATTEMPTS 3
 

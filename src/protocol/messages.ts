@@ -35,6 +35,9 @@ export interface DetokenizeRequest {
 
 export type Request = TokenizeRequest | DetokenizeRequest;
 
+/** What a call is, as far as calls are counted. */
+export type CallSubject = Pick<TokenizeRequest, 'operation' | 'kind'> | Pick<DetokenizeRequest, 'operation'>;
+
 /** Microseconds. */
 export interface Timings {
   readonly queue: number;

@@ -1,11 +1,11 @@
-import type { Deadline } from '../protocol/deadline.ts';
-import type { Request, Response } from '../protocol/messages.ts';
+import type { CallSubject, Response } from '../protocol/messages.ts';
 import type { Fault } from '../protocol/status.ts';
+import type { LineEnd } from './line.ts';
 
-/** From a blocking door to its secondary runtime. `id` names the call, so that a late reply is known as such. */
+/** From a blocking door to its secondary runtime. Calls do not go this way: they are posted on the lines to the workers. */
 export type ToRuntime =
-  | { readonly type: 'call'; readonly id: number; readonly request: Request; readonly deadline: Deadline }
-  | { readonly type: 'abandon'; readonly id: number; readonly status: 'TIMEOUT' | 'CANCELLED' }
+  /** For the metrics: a call that no worker has answered. */
+  | { readonly type: 'unserved'; readonly call: CallSubject; readonly response: Response }
   | { readonly type: 'stats'; readonly id: number }
   /** Serve this native host from now on. Its service threads start now, or when somebody waits in its queue. */
   | { readonly type: 'serve-host'; readonly host: number; readonly startServices: boolean }
@@ -13,5 +13,9 @@ export type ToRuntime =
 
 /** From the secondary runtime to the door. */
 export type FromRuntime =
-  | { readonly type: 'reply'; readonly id: number; readonly response: Response }
+  /** A worker is there, or is starting: calls may be posted on this line. */
+  | { readonly type: 'line'; readonly line: number; readonly end: LineEnd }
+  /** The worker at the other end of a line has died. */
+  | { readonly type: 'line-lost'; readonly line: number; readonly message: string }
+  | { readonly type: 'stats'; readonly id: number; readonly text: string }
   | { readonly type: 'failed'; readonly fault: Fault };

@@ -1,14 +1,20 @@
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { type Deadline, timeLeft } from '../protocol/deadline.ts';
-import { failure, type Request, type Response } from '../protocol/messages.ts';
-import { moved } from '../protocol/moved.ts';
+import { decodeResponse, FrameWriter } from '../protocol/frame.ts';
+import { type CallSubject, failure, type Request, type Response } from '../protocol/messages.ts';
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
 import { type Abandonment, blockOn } from './block-on.ts';
+import { Caller } from './caller.ts';
 import { Latch, STATES } from './latch.ts';
-import type { FromRuntime, ToRuntime } from './messages.ts';
+import type { Answer } from './line.ts';
+import type { ToRuntime } from './messages.ts';
+import { News } from './news.ts';
 
 /** Its event loop beats from the first moment on, but the messages that bring the models are large. */
 const SILENCE_AT_START_MS = 5_000;
+
+/** A frame is cheaper than a clone, until a body costs more to copy than to move. */
+const FRAMED_BYTES = 32 * 1024;
 
 /** What a runtime thread is given when it starts. `settings` is the business of the one who assembles it. */
 export interface RuntimeSeed<Settings> {
@@ -20,17 +26,20 @@ export interface RuntimeSeed<Settings> {
 }
 
 /**
- * The parent's side of a secondary runtime: a worker_thread that owns a dispatcher and its pool, so that the thread that
- * waits is never the thread that works. Blocking calls of one thread; a runtime that has died is replaced by the next call.
+ * The parent's side of a secondary runtime: a worker_thread that owns the pool of workers, so that the thread that waits is
+ * never the thread that works. Blocking calls of one thread; a runtime that has died is replaced by the next call.
  */
-export class SecondaryRuntime<Settings> {
+export class SecondaryRuntime<Settings extends { readonly maxQueueBytes: number }> {
   readonly #file: URL;
   readonly #settings: Settings;
   readonly #latch = new Latch();
   readonly #worker: Worker;
   readonly #port: MessagePort;
+  readonly #news: News;
+  readonly #caller: Caller;
+  readonly #writer = new FrameWriter();
   readonly #restarts: number;
-  #lastId = 0;
+  #lastStats = 0;
   /** A caller found it silent. */
   #lost = false;
   /** Its thread has ended, or is being ended by us. */
@@ -46,6 +55,14 @@ export class SecondaryRuntime<Settings> {
     const seed: RuntimeSeed<Settings> = { settings, latch: this.#latch.memory, port: port2, restarts };
     this.#worker = new Worker(file, { workerData: seed, transferList: [port2], execArgv: [] });
     this.#port = port1;
+    this.#news = new News(this.#latch, port1);
+    this.#caller = new Caller({
+      latch: this.#latch,
+      news: this.#news,
+      maxQueueBytes: settings.maxQueueBytes,
+      blockOn: (look, deadline, abandonment) => this.#blockOn(look, deadline, abandonment),
+      unserved: (call, response) => this.#tell({ type: 'unserved', call, response }),
+    });
     // The host process may end while the runtime idles, and a lost runtime must not take it down.
     this.#worker.unref();
     this.#port.unref();
@@ -86,28 +103,50 @@ export class SecondaryRuntime<Settings> {
 
   /** A runtime with the same settings, for one that was lost. */
   replace(): SecondaryRuntime<Settings> {
-    this.#ended = true;
-    void this.#worker.terminate();
-    this.#port.close();
+    this.#end();
     return new SecondaryRuntime(this.#file, this.#settings, this.#restarts + 1);
   }
 
   call(request: Request, deadline: Deadline, abandonment?: Abandonment): Response {
-    const id = this.#nextId();
-    const transfer = request.operation === 'tokenize' ? moved(request.body.buffer) : [];
-    this.#port.postMessage({ type: 'call', id, request, deadline } satisfies ToRuntime, transfer);
-    return this.#await(id, deadline, abandonment);
+    const tokenize = request.operation === 'tokenize';
+    const bytes = tokenize ? request.body.byteLength : request.ids.byteLength;
+    const posted = bytes <= FRAMED_BYTES ? this.#framed(request) : request;
+    const answer = this.#caller.call(posted, subjectOf(request), bytes, deadline, abandonment);
+    if (!(answer instanceof Uint8Array)) return answer;
+    const decoded = decodeResponse(answer);
+    return decoded.ok ? decoded.value.response : failure(decoded.fault.status, decoded.fault.message);
+  }
+
+  /**
+   * A request frame as it is, which has its buffer to itself, and what it is of by its header. The answer is the worker's
+   * response frame, or a response that says why there is none.
+   */
+  callWithFrame(
+    frame: Uint8Array,
+    subject: CallSubject,
+    deadline: Deadline,
+    abandonment?: Abandonment,
+  ): Answer {
+    return this.#caller.call(frame, subject, frame.length, deadline, abandonment);
   }
 
   /** Prometheus text, in `text`. */
   stats(deadline: Deadline): Response {
-    const id = this.#nextId();
-    this.#port.postMessage({ type: 'stats', id } satisfies ToRuntime);
-    return this.#await(id, deadline);
+    const id = ++this.#lastStats;
+    this.#tell({ type: 'stats', id });
+    const look = () => {
+      this.#news.read();
+      // That of a call that gave up may come late.
+      return this.#news.stats?.id === id ? this.#news.stats : undefined;
+    };
+    const stats = this.#blockOn(look, deadline);
+    return stats.ok
+      ? { ...failure('OK', ''), text: stats.value.text }
+      : failure(stats.fault.status, stats.fault.message);
   }
 
   serveHost(host: number, startServices: boolean): void {
-    this.#port.postMessage({ type: 'serve-host', host, startServices } satisfies ToRuntime);
+    this.#tell({ type: 'serve-host', host, startServices });
   }
 
   /**
@@ -115,43 +154,45 @@ export class SecondaryRuntime<Settings> {
    * starting, or has failed to, would not listen and has no call in hand: it is ended at once.
    */
   close(deadline: Deadline): void {
-    this.#port.postMessage({ type: 'close' } satisfies ToRuntime);
+    this.#tell({ type: 'close' });
     while (!this.lost && this.#latch.state === STATES.ready && timeLeft(deadline) > 0) {
       this.#latch.sleep(this.#latch.signals, Math.min(timeLeft(deadline), 20));
     }
+    this.#end();
+  }
+
+  #framed(request: Request): Uint8Array {
+    return this.#writer.request({ callId: 0n, timeoutMs: 0, request });
+  }
+
+  #end(): void {
     this.#ended = true;
     void this.#worker.terminate();
     this.#port.close();
+    this.#news.lines.close();
   }
 
-  #await(id: number, deadline: Deadline, abandonment?: Abandonment): Response {
-    const response = blockOn(this.#latch, this.#port, id, deadline, abandonment);
-    if (response === 'runtime lost') {
-      this.#lost = true;
-      return failure('UNAVAILABLE', 'the runtime thread has died; the next call starts another');
-    }
-    // Nobody waits any more: what is still queued leaves the queue. Harmless when the reply is on its way.
-    const { status } = response;
-    if (status === 'TIMEOUT' || status === 'CANCELLED') {
-      this.#port.postMessage({ type: 'abandon', id, status } satisfies ToRuntime);
-    }
-    return response;
+  #tell(message: ToRuntime): void {
+    this.#port.postMessage(message);
   }
 
-  #nextId(): number {
-    this.#lastId = (this.#lastId + 1) % Number.MAX_SAFE_INTEGER;
-    return this.#lastId;
+  #blockOn<T>(look: () => T | undefined, deadline: Deadline, abandonment?: Abandonment): Outcome<T> {
+    const found = blockOn(this.#latch, look, deadline, abandonment);
+    if (found !== 'runtime lost') return found;
+    this.#lost = true;
+    return fail('UNAVAILABLE', 'the runtime thread has died; the next call starts another');
   }
 
   #whyItFailed(): Outcome<void> {
-    for (
-      let received = receiveMessageOnPort(this.#port);
-      received;
-      received = receiveMessageOnPort(this.#port)
-    ) {
-      const message = received.message as FromRuntime;
-      if (message.type === 'failed') return { ok: false, fault: message.fault };
-    }
-    return fail('INIT_FAILED', 'the runtime failed without a reason');
+    this.#news.read();
+    return this.#news.fault
+      ? { ok: false, fault: this.#news.fault }
+      : fail('INIT_FAILED', 'the runtime failed without a reason');
   }
+}
+
+/** Plain, as it crosses threads without the body. */
+function subjectOf(request: Request): CallSubject {
+  const { operation } = request;
+  return operation === 'tokenize' ? { operation, kind: request.kind } : { operation };
 }

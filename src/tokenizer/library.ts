@@ -1,9 +1,12 @@
-import { Tokenizer } from '@huggingface/tokenizers';
+import { createRequire } from 'node:module';
+import type { Tokenizer } from '@huggingface/tokenizers';
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
 import { EncodeError } from './encode-error.ts';
 import type { Encoder } from './encoder.ts';
 import type { SpecialTokens } from './special-tokens.ts';
 import { idBound, type TokenizerJson } from './tokenizer-json.ts';
+
+const require = createRequire(import.meta.url);
 
 /**
  * The reference encoder, over `@huggingface/tokenizers`. `special` is what surrounds a text with `addSpecialTokens`; the
@@ -16,6 +19,8 @@ export function openLibraryEncoder(tokenizer: TokenizerJson, special: SpecialTok
     return fail('INIT_FAILED', 'tokenizer.json: an id of "model.vocab" is no integer');
   try {
     const config = { clean_up_tokenization_spaces: false };
+    // Here, and not at the start of every worker: few have it as their encoder.
+    const { Tokenizer } = require('@huggingface/tokenizers') as typeof import('@huggingface/tokenizers');
     const library = new Tokenizer({ ...tokenizer, post_processor: null }, config);
     const encoder = new LibraryEncoder(library, vocabularySize, tokenizer, special);
     Object.assign(tokenizer.model, { vocab: {}, merges: [] });

@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
+import { scanTokenizer } from './engine/index.ts';
 import { isObject, type JsonObject, readTokenizerJson, type TokenizerJson } from './tokenizer-json.ts';
 
 /** What a model directory says, as plain cloneable data. */
 export interface ModelFiles {
   readonly directory: string;
-  /** The bytes of tokenizer.json, shared: each worker parses them for itself, so that no parsed copy outlives the loading. */
-  readonly tokenizerBytes: SharedArrayBuffer;
+  /** The bytes of tokenizer.json. */
+  readonly tokenizerBytes: Uint8Array;
   readonly tokenizer: TokenizerJson;
   /** tokenizer_config.json, overlaid with special_tokens_map.json as `transformers` does. */
   readonly tokenizerConfig: JsonObject;
@@ -35,7 +36,7 @@ export function readModelDirectory(directory: string): Outcome<ModelFiles> {
   const bytes = readBytes(path);
   if (!bytes.ok) return bytes;
   if (bytes.value === undefined) return fail('INIT_FAILED', tokenizerIsMissing(directory));
-  const parsed = parseJson(bytes.value, path);
+  const parsed = parseJson(bytes.value, path, (text) => scanTokenizer(text) ?? JSON.parse(text));
   if (!parsed.ok) return parsed;
   const tokenizer = readTokenizerJson(parsed.value, path);
   if (!tokenizer.ok) return tokenizer;
@@ -54,11 +55,9 @@ export function readModelDirectory(directory: string): Outcome<ModelFiles> {
   const chatTemplates = readChatTemplates(directory, config);
   if (!chatTemplates.ok) return chatTemplates;
 
-  const shared = new SharedArrayBuffer(bytes.value.length);
-  new Uint8Array(shared).set(bytes.value);
   return succeed({
     directory,
-    tokenizerBytes: shared,
+    tokenizerBytes: bytes.value,
     tokenizer: tokenizer.value,
     tokenizerConfig: config,
     modelConfig: modelConfig.value,
@@ -112,7 +111,11 @@ function readText(path: string): Outcome<string | undefined> {
   }
 }
 
-function parseJson(bytes: Uint8Array, path: string): Outcome<unknown> {
+function parseJson(
+  bytes: Uint8Array,
+  path: string,
+  parse: (text: string) => unknown = JSON.parse,
+): Outcome<unknown> {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -120,7 +123,7 @@ function parseJson(bytes: Uint8Array, path: string): Outcome<unknown> {
     return fail('INIT_FAILED', `${path} is not valid UTF-8`);
   }
   try {
-    return succeed(JSON.parse(text));
+    return succeed(parse(text));
   } catch {
     return fail('INIT_FAILED', `${path} is not valid JSON`);
   }

@@ -1,10 +1,8 @@
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
 import { capabilityOf } from './capability.ts';
-import type { Encoder } from './encoder.ts';
-import { type EngineTables, openEngine } from './engine/index.ts';
-import { openLibraryEncoder } from './library.ts';
+import type { EngineTables } from './engine/index.ts';
 import { inexactConstruct } from './library-gate.ts';
-import { type ModelFiles, parseTokenizerBytes } from './load.ts';
+import type { ModelFiles } from './load.ts';
 import type { Overrides } from './overrides.ts';
 import type { SpecialTokens } from './special-tokens.ts';
 
@@ -39,7 +37,10 @@ export function prepareEncoder(
   if (name === 'library') {
     const construct = inexactConstruct(tokenizer);
     if (construct !== undefined) return unsupported(construct);
-    return succeed({ with: 'library', directory, tokenizerBytes, overrides, special });
+    // Shared: each worker parses them for itself, so that no parsed copy outlives the loading.
+    const shared = new SharedArrayBuffer(tokenizerBytes.length);
+    new Uint8Array(shared).set(tokenizerBytes);
+    return succeed({ with: 'library', directory, tokenizerBytes: shared, overrides, special });
   }
   // What surrounds a text is known already, from more files than this one.
   const capability = capabilityOf({ ...tokenizer, post_processor: null });
@@ -48,12 +49,4 @@ export function prepareEncoder(
   const beyond = [...special.prefix, ...special.suffix].find((id) => id >= tables.vocabularySize);
   if (beyond !== undefined) return unsupported(`post_processor with id ${beyond} outside the vocabulary`);
   return succeed({ with: 'compiled', tables: { ...tables, ...special } });
-}
-
-/** Opens a prepared encoder in this worker. */
-export function openEncoder(prepared: PreparedEncoder): Outcome<Encoder> {
-  if (prepared.with === 'compiled') return succeed(openEngine(prepared.tables));
-  const { tokenizerBytes, directory, overrides, special } = prepared;
-  const tokenizer = parseTokenizerBytes(tokenizerBytes, directory);
-  return tokenizer.ok ? openLibraryEncoder({ ...tokenizer.value, ...overrides }, special) : tokenizer;
 }

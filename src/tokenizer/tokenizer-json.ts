@@ -1,4 +1,5 @@
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
+import { Vocabulary } from './engine/index.ts';
 
 /** A JSON object whose fields have not been looked at yet. */
 export type JsonObject = { readonly [key: string]: unknown };
@@ -14,7 +15,10 @@ export interface AddedToken {
   readonly special: boolean;
 }
 
-/** tokenizer.json, checked as far as every encoder relies on it; the parts stay as the file has them. */
+/**
+ * tokenizer.json, checked as far as every encoder relies on it; the parts stay as the file has them, but for a vocabulary and
+ * merges that were scanned.
+ */
 export interface TokenizerJson {
   readonly normalizer: unknown;
   readonly pre_tokenizer: unknown;
@@ -76,6 +80,10 @@ export function readAddedToken(entry: unknown, id: unknown): AddedToken | undefi
 /** Id of a token of the model's own vocabulary. */
 export function modelTokenId(tokenizer: TokenizerJson, token: string): number | undefined {
   const { vocab } = tokenizer.model;
+  if (vocab instanceof Vocabulary) {
+    const id = vocab.idOf(token);
+    return id < 0 ? undefined : id;
+  }
   if (Array.isArray(vocab)) {
     const index = vocab.findIndex((entry) => Array.isArray(entry) && entry[0] === token);
     return index === -1 ? undefined : index;
@@ -87,6 +95,7 @@ export function modelTokenId(tokenizer: TokenizerJson, token: string): number | 
 /** Number of entries of the model's own vocabulary, without added tokens. */
 export function modelVocabularySize(tokenizer: TokenizerJson): number {
   const { vocab } = tokenizer.model;
+  if (vocab instanceof Vocabulary) return vocab.tokens.length;
   return Array.isArray(vocab) ? vocab.length : Object.keys(vocab as JsonObject).length;
 }
 

@@ -89,6 +89,7 @@ describe('epptok serve --metrics', () => {
       tokenized,
     );
     assert.ok(total(text, 'epptok_call_stage_duration_seconds_sum', { stage: 'encode' }) > 0);
+    assert.ok(total(text, 'epptok_cache_lookups_total', { cache: 'word', model: 'qwen3' }) > 0);
     assert.equal(total(text, 'epptok_workers'), 1);
     assert.ok(total(text, 'epptok_event_loop_delay_seconds_count') > 0);
     assert.ok(samplesOf(text).get('process_resident_memory_bytes')! > 10e6, 'and of the process');

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Dispatcher, type Workers } from '../../src/core/dispatcher.ts';
-import { LARGE_BYTES } from '../../src/core/lanes.ts';
 import { deadlineIn } from '../../src/protocol/deadline.ts';
+import { LARGE_BYTES } from '../../src/protocol/large.ts';
 import { failure, type Request, type Response } from '../../src/protocol/messages.ts';
 
 /** Workers whose answers the test gives by hand. */

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { Tokenizer } from 'tokenizers';
-import { type ModelSpec, type Models, openModels, prepareModel, warmUp } from '../../src/core/model.ts';
+import { type ModelSpec, type Models, openModels } from '../../src/core/model.ts';
+import { prepareModel } from '../../src/core/prepare-model.ts';
 import { serve } from '../../src/core/serve.ts';
+import { warmUp } from '../../src/core/warm-up.ts';
 import { FLAGS, type Kind, type Response } from '../../src/protocol/messages.ts';
 import { withDirectory } from '../directory.ts';
 import { modelDirectory } from '../models.ts';
@@ -456,7 +458,7 @@ describe('Qwen3', () => {
   });
 
   test('is warm after warmUp, which leaves no trace', () => {
-    for (const model of models.values()) warmUp(model);
+    warmUp(models);
     assert.deepEqual(ids({ prompt: 'Hello world' }, { models }), [9707, 1879]);
   });
 

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { AsyncTokenizer, EpptokError, type TokenizeOptions } from 'epptok';
 import { freshText } from '../fresh-text.ts';
 import { modelDirectory } from '../models.ts';
+import { total } from '../support/prometheus.ts';
 
 const qwen3 = `qwen3=${modelDirectory('qwen3')}`;
 const chat = { messages: [{ role: 'user', content: 'Hello world' }] };
@@ -187,5 +188,15 @@ describe('AsyncTokenizer', () => {
       await tokenizer.stats(),
       /epptok_calls_total\{kind="chat",status="OK",provenance="tokenized",model="\w+"\} [1-9]/,
     );
+  });
+
+  it('counts what its workers find in their caches', async () => {
+    const words = async (result: 'hit' | 'miss') =>
+      total(await tokenizer.stats(), 'epptok_cache_lookups_total', { cache: 'word', result });
+    const misses = await words('miss');
+    await tokenizer.tokenize({ kind: 'text', body: freshText(2_000) });
+    const afterwards = await words('miss');
+    assert.ok(afterwards > misses, `${misses}, then ${afterwards}`);
+    assert.ok((await words('hit')) > 0);
   });
 });

@@ -43,6 +43,14 @@ for (const [where, transport] of [
       assert.equal(count, 2_621_442);
     });
 
+    it('is served bodies on both sides of what is handed over in one piece', () => {
+      // The frame around the body has a head of some hundred bytes.
+      for (let count = 65_300; count <= 65_560; count += 20) {
+        const answer = call('text', 'a '.repeat(count / 2).trimEnd(), count);
+        assert.deepEqual([answer.status, answer.count], [0, count / 2], `${count} bytes`);
+      }
+    });
+
     const refusals: [string, Parameters<typeof call>, number, RegExp][] = [
       ['invalid JSON', ['chat', '{"messages"'], STATUS.INVALID_REQUEST, /JSON/],
       ['invalid UTF-8', ['text', Uint8Array.of(0xff)], STATUS.INVALID_REQUEST, /UTF-8/],

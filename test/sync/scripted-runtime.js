@@ -1,8 +1,8 @@
-// A runtime that does what its calls' model names say: for the tests of the waiting side alone.
-import { workerData } from 'node:worker_threads';
+// A runtime without models, whose workers do what their calls' model names say: for the tests of the waiting side alone.
+import { Worker, workerData } from 'node:worker_threads';
 
 const { latch, port, settings } = workerData;
-const [SIGNAL, STATE, HEARTBEAT] = [0, 1, 2];
+const [SIGNAL, STATE, HEARTBEAT, NEWS] = [0, 1, 2, 3];
 const READY = 1;
 const CLOSED = 3;
 const words = new Int32Array(latch);
@@ -15,18 +15,15 @@ const enter = (state) => {
   Atomics.store(words, STATE, state);
   signal();
 };
-const reply = (id, ids) => {
-  const response = { status: 'OK', message: '', worker: 1, ids: Uint32Array.from(ids), counts: [ids.length] };
-  port.postMessage({ type: 'reply', id, response });
+const tell = (message, transfer) => {
+  port.postMessage(message, transfer);
+  Atomics.add(words, NEWS, 1);
   signal();
 };
 
-const beat = setInterval(() => Atomics.add(words, HEARTBEAT, 1), 25);
+setInterval(() => Atomics.add(words, HEARTBEAT, 1), 25);
 
 const acts = {
-  echo: ({ id }) => reply(id, [id]),
-  late: ({ id }) => setTimeout(() => reply(id, [id]), 600),
-  never: () => {},
   hang: () => {
     for (;;);
   },
@@ -38,19 +35,45 @@ const acts = {
   'be closed': () => enter(CLOSED),
 };
 
+// A bundle of src/sync/line.ts, as no TypeScript runs in a thread whose parent is blocked.
+const { makeLine } = settings.line ? await import(settings.line) : {};
+let lines = 0;
+const workers = new Set();
+const startWorker = (ready) => {
+  const line = ++lines;
+  const { forCaller, forWorker } = makeLine();
+  const worker = new Worker(new URL(settings.worker), {
+    workerData: { latch, line: forWorker },
+    transferList: [forWorker.port],
+    execArgv: [],
+  });
+  workers.add(worker);
+  worker.on('message', (act) => (act === 'ready' ? ready() : acts[act]()));
+  worker.on('exit', () => {
+    workers.delete(worker);
+    tell({ type: 'line-lost', line, message: 'as scripted' });
+    startWorker(() => {});
+  });
+  tell({ type: 'line', line, end: forCaller }, [forCaller.port]);
+};
+
 port.on('message', (message) => {
-  if (message.type === 'call') acts[message.request.model](message);
-  if (message.type === 'close') {
-    enter(CLOSED);
-    port.close();
-    clearInterval(beat);
+  if (message.type === 'close') process.exit(enter(CLOSED));
+  // What was told of calls that no worker has answered.
+  if (message.type === 'unserved') unserved.push(message);
+  if (message.type === 'stats') {
+    const text = JSON.stringify(unserved);
+    setTimeout(() => tell({ type: 'stats', id: message.id, text }), settings.statsAfterMs ?? 0);
   }
 });
+const unserved = [];
 
 if (settings.die) process.exit(0);
 if (settings.fail) {
-  port.postMessage({ type: 'failed', fault: { status: 'INIT_FAILED', message: 'as scripted' } });
+  tell({ type: 'failed', fault: { status: 'INIT_FAILED', message: 'as scripted' } });
   enter(2);
 } else if (!settings.silent) {
-  enter(READY);
+  let starting = settings.workers ?? 1;
+  const ready = () => --starting === 0 && enter(READY);
+  for (let i = starting; i > 0; i--) startWorker(ready);
 }

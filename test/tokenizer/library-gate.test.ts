@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { prepareModel } from '../../src/core/model.ts';
+import { prepareModel } from '../../src/core/prepare-model.ts';
 import { inexactConstruct } from '../../src/tokenizer/library-gate.ts';
 import { readTokenizerJson } from '../../src/tokenizer/tokenizer-json.ts';
 import { modelDirectory } from '../models.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { openModel, prepareModel } from '../../src/core/model.ts';
+import { openModel } from '../../src/core/model.ts';
+import { prepareModel } from '../../src/core/prepare-model.ts';
 import { fromPostProcessor } from '../../src/tokenizer/special-tokens.ts';
 import { withDirectory } from '../directory.ts';
 import { modelDirectory, type RealModel } from '../models.ts';

@@ -1,8 +1,8 @@
 import {
+  type CallSubject,
   KINDS,
   PROVENANCES,
   type Provenance,
-  type Request,
   type Response,
   type Timings,
 } from '../../protocol/messages.ts';
@@ -69,12 +69,12 @@ export class CallCounters {
   }
 
   /** Counts a call that was answered with `response`. */
-  record(request: Request, response: Response): void {
+  record(call: CallSubject, response: Response): void {
     const { words } = this;
     const { timings } = response;
-    const tokenize = request.operation === 'tokenize';
+    const tokenize = call.operation === 'tokenize';
     const slot = this.#slotOf.get(response.model) ?? 0;
-    const kind = tokenize ? (KIND_INDEX.get(request.kind) ?? 0) : DETOKENIZE;
+    const kind = tokenize ? (KIND_INDEX.get(call.kind) ?? 0) : DETOKENIZE;
     const status = STATUS_INDEX.get(response.status) ?? 0;
     const provenance = PROVENANCE_INDEX.get(response.provenance) ?? 0;
     words[slot + (kind * STATUSES + status) * PROVENANCES.length + provenance]!++;
@@ -95,9 +95,9 @@ export class CallCounters {
    * was told instead. Only after sending is that known, and by then the caller may ask for the metrics: `pending` is raised
    * meanwhile, and whoever renders them waits.
    */
-  settle(request: Request, response: Response, send: () => boolean): void {
+  settle(call: CallSubject, response: Response, send: () => boolean): void {
     Atomics.store(this.#pending, 0, 1);
-    if (send()) this.record(request, response);
+    if (send()) this.record(call, response);
     else this.recordDiscarded(response);
     Atomics.store(this.#pending, 0, 0);
   }

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AggregatorRegistry, Registry } from 'prom-client';
 import { DELAY_BOUNDS, type LoopReading } from '../event-loop/watch.ts';
+import { type CacheCounters, readCaches } from './cache-counters.ts';
 import { type CallCounters, readCounters, STAGES, TIME_BOUNDS } from './call-counters.ts';
 import type { HistogramReading } from './histogram.ts';
-
-export const PROMETHEUS_CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /** What a native host has answered by itself. */
 export interface HostReading {
@@ -19,6 +17,8 @@ export interface HostReading {
 export interface RuntimeReading {
   /** One per thread that answers, all of the same models. */
   readonly calls: readonly CallCounters[];
+  /** One per thread that encodes, all of the same models. */
+  readonly caches: readonly CacheCounters[];
   readonly loop: LoopReading;
   readonly ready: boolean;
   readonly workers: number;
@@ -52,14 +52,20 @@ interface Family {
 /** Between an answer and its count lie microseconds, unless the thread is kept off its core. */
 const PENDING_TRIES = 20;
 
+/** Takes tens of milliseconds to load, which no start has to wait for: call it once while something else is waited for. */
+export function metricsLibrary(): Promise<typeof import('prom-client')> {
+  return import('prom-client');
+}
+
 /** Prometheus text. Labels are bounded: our own words, and the names under which the operator has loaded models. */
 export async function renderMetrics(reading: RuntimeReading): Promise<string> {
   const pending = () => reading.calls.some((counters) => counters.pending);
   for (let tries = 0; tries < PENDING_TRIES && pending(); tries++) await sleep(1);
+  const { AggregatorRegistry } = await metricsLibrary();
   return AggregatorRegistry.aggregate([[...callFamilies(reading), ...stateFamilies(reading)]]).metrics();
 }
 
-function callFamilies({ calls, host }: RuntimeReading): Family[] {
+function callFamilies({ calls, caches, host }: RuntimeReading): Family[] {
   const models = readCounters(calls);
   const answered = models.flatMap(({ model, calls }) =>
     calls.map(({ kind, status, provenance, count }) => sample(count, { kind, status, provenance, model })),
@@ -75,6 +81,14 @@ function callFamilies({ calls, host }: RuntimeReading): Family[] {
       'tokens_total',
       'Token ids returned.',
       served.map(({ model, tokens }) => sample(tokens, { model })),
+    ),
+    counter(
+      'cache_lookups_total',
+      'Lookups of text seen before while prompts were encoded, by cache: of words, and of passages of several words.',
+      readCaches(caches).flatMap(({ model, cache, hits, misses }) => [
+        sample(hits, { cache, result: 'hit', model }),
+        sample(misses, { cache, result: 'miss', model }),
+      ]),
     ),
     counter(
       'answers_discarded_total',

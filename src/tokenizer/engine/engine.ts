@@ -1,5 +1,6 @@
 import type { Encoder } from '../encoder.ts';
 import { type SectionSink, splitAtTokens, type TokenTrie } from './added-tokens.ts';
+import { cacheLookups } from './cache-lookups.ts';
 import { type DecoderTables, decodeIds } from './decoder.ts';
 import { MOST_SYMBOLS } from './merge-long.ts';
 import { type NormalizerStep, SectionNormalizer } from './normalizer.ts';
@@ -32,6 +33,8 @@ export type EngineTables = {
 export type EngineOptions = {
   /** Bytes for what is remembered of texts, about. Default 8 MiB. */
   readonly cacheBytes?: number;
+  /** Counts of the caches' lookups are added here, once a text; see cache-lookups.ts. */
+  readonly lookups?: Float64Array;
 };
 
 const DEFAULT_CACHE_BYTES = 8 << 20;
@@ -40,7 +43,7 @@ const KEPT_TEXT_BYTES = 1 << 20;
 
 /** An encoder over `tables`, with scratch and caches of its own: one for each worker. */
 export function openEngine(tables: EngineTables, options: EngineOptions = {}): Encoder {
-  return new Engine(tables, options.cacheBytes ?? DEFAULT_CACHE_BYTES);
+  return new Engine(tables, options.cacheBytes ?? DEFAULT_CACHE_BYTES, options.lookups ?? cacheLookups());
 }
 
 class Engine implements Encoder {
@@ -48,14 +51,16 @@ class Engine implements Encoder {
   readonly #tables: EngineTables;
   readonly #words: WordEncoder;
   readonly #sectionEncoder: SectionEncoder;
+  readonly #lookups: Float64Array;
   #normalizer: SectionNormalizer;
   #splitter: Splitter;
   readonly #sections: SectionSink;
   readonly #normalizedSections: SectionSink;
   #text = new TextBuffer(1 << 12);
 
-  constructor(tables: EngineTables, cacheBytes: number) {
+  constructor(tables: EngineTables, cacheBytes: number, lookups: Float64Array) {
     this.#tables = tables;
+    this.#lookups = lookups;
     this.vocabularySize = tables.vocabularySize;
     this.#words = new WordEncoder(tables.model, cacheBytes - cacheBytes / 4);
     this.#sectionEncoder = new SectionEncoder(this.#words, new PassageCache(cacheBytes / 4), tables.classes);
@@ -93,6 +98,7 @@ class Engine implements Encoder {
     else if (length > 0) this.#encodeSection(0, length);
     if (addSpecialTokens) for (const id of suffix) words.push(id);
     const ids = words.ids.slice(0, words.count);
+    this.#countLookups();
     if (length > KEPT_TEXT_BYTES) {
       this.#text = new TextBuffer(1 << 12);
       this.#normalizer = this.#openNormalizer();
@@ -104,6 +110,17 @@ class Engine implements Encoder {
 
   decode(ids: Uint32Array, skipSpecialTokens: boolean): string {
     return decodeIds(this.#tables.decoder, ids, skipSpecialTokens);
+  }
+
+  #countLookups(): void {
+    const words = this.#words;
+    const sections = this.#sectionEncoder;
+    const lookups = this.#lookups;
+    lookups[0]! += words.words - words.merged;
+    lookups[1]! += words.merged;
+    lookups[2]! += sections.found;
+    lookups[3]! += sections.missed;
+    words.words = words.merged = sections.found = sections.missed = 0;
   }
 
   #openNormalizer(): SectionNormalizer {

@@ -1,3 +1,5 @@
 export { buildEngine, type Verdict } from './builder/build-engine.ts';
+export { scanTokenizer } from './builder/scan-tokenizer.ts';
+export { Vocabulary } from './builder/vocabulary.ts';
 export { type EngineOptions, type EngineTables, openEngine } from './engine.ts';
 export { warmUp } from './warm-up.ts';

@@ -14,6 +14,9 @@ const SHORT_SECTION = 6;
 /** Encodes sections: passages that are remembered as they are, the rest word by word. */
 export class SectionEncoder {
   readonly words: WordEncoder;
+  /** Passages that were looked up so far, by outcome. */
+  found = 0;
+  missed = 0;
   readonly #passages: PassageCache;
   readonly #classes: Uint8Array;
   readonly #ends = new WordEnds();
@@ -52,6 +55,7 @@ export class SectionEncoder {
       const length = Math.min(PASSAGE, end - at);
       const line = passages.find(view, at, length);
       if (line >= 0) {
+        this.found++;
         const head = lines[line]!;
         const after = line + 1 + (head >>> 8);
         for (let k = line + 1; k < after; k++) ids[count++] = lines[k]!;
@@ -61,6 +65,7 @@ export class SectionEncoder {
         ends.length = 0;
         continue;
       }
+      this.missed++;
       if (length < PASSAGE) {
         words.encode(text, scan, done, end, ends);
         if (words.count - count <= PASSAGE_IDS) passages.store(length, ids, count, words.count - count);

@@ -24,6 +24,9 @@ export class WordEncoder {
   ids: Uint32Array = new Uint32Array(1 << 14);
   count = 0;
   readonly cache: WordCache;
+  /** Words so far, and those that had to be merged. */
+  words = 0;
+  merged = 0;
   readonly #merger: Merger;
   readonly #crossings: Crossings | null;
   readonly #words: WordIndex | null;
@@ -111,6 +114,7 @@ export class WordEncoder {
       ends.at[ended] = at;
       ends.count[ended++] = count;
     }
+    this.words += ended - ends.length;
     ends.length = ended;
     this.count = count;
     return at;
@@ -126,6 +130,7 @@ export class WordEncoder {
       for (let k = 0; k < found; k++) ids[this.count++] = back[line + 6 + k]!;
       return;
     }
+    this.merged++;
     const merger = this.#merger;
     const whole = this.#words !== null && (tag & PIECE) === 0 ? idOfWord(this.#words, bytes, start, end) : -1;
     let found = 1;
@@ -145,9 +150,12 @@ export class WordEncoder {
       return;
     }
     const from = this.count;
+    const { merged } = this;
     const whole = this.#words === null ? -1 : idOfWord(this.#words, text.bytes, start, end);
     if (whole >= 0) this.ids[this.count++] = whole;
     else this.#encodePieces(text, start, end);
+    // Its pieces are no words of their own.
+    this.merged = merged + 1;
     if (key !== undefined) cache.storeLong(key, this.ids.slice(from, this.count));
   }
 

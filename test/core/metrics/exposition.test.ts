@@ -18,6 +18,7 @@ loop.stop();
 
 const reading = (calls: readonly CallCounters[]): RuntimeReading => ({
   calls,
+  caches: [],
   loop: loop.read(),
   ready: true,
   workers: 2,

@@ -15,6 +15,7 @@ import { isObject, Refusal } from './json-shape.ts';
 import { buildModel } from './model-tables.ts';
 import { planNormalizer } from './normalizer-steps.ts';
 import { planSurroundings } from './post-processor-ids.ts';
+import { ScannedMerges } from './scanned-merges.ts';
 import { planSplitter } from './splitter-steps.ts';
 import { buildTokenTexts } from './token-texts.ts';
 import { Vocabulary } from './vocabulary.ts';
@@ -25,7 +26,7 @@ export type Verdict =
   | { readonly ok: false; readonly construct: string };
 
 /**
- * Compiles a tokenizer.json (as `JSON.parse` gives it) whose model is BPE. Its `padding` and `truncation` are left
+ * Compiles a tokenizer.json (as `JSON.parse` or `scanTokenizer` gives it) whose model is BPE. Its `padding` and `truncation` are left
  * out: they are for batches of a model, not for counting a prompt's ids.
  */
 export function buildEngine(tokenizerJson: unknown): Verdict {
@@ -37,7 +38,8 @@ function compile(file: unknown): EngineTables | Refusal {
   if (!isObject(file) || !isObject(file.model)) return new Refusal('a tokenizer.json without a model');
   const { model } = file;
   // Old files leave the type out; merges tell that it is BPE.
-  if (model.type !== 'BPE' && !(model.type === undefined && Array.isArray(model.merges)))
+  const listsMerges = Array.isArray(model.merges) || model.merges instanceof ScannedMerges;
+  if (model.type !== 'BPE' && !(model.type === undefined && listsMerges))
     return new Refusal(`model ${String(model.type)}`);
   const normalizer = planNormalizer(file.normalizer);
   if (normalizer instanceof Refusal) return normalizer;

@@ -14,6 +14,8 @@ export class Vocabulary {
   readonly #starts: Uint32Array;
   readonly #slots: Int32Array;
   readonly #shift: number;
+  /** Whether there is a token that is there twice. */
+  readonly repeats: boolean;
 
   private constructor(tokens: readonly string[], ids: Int32Array) {
     this.tokens = tokens;
@@ -25,30 +27,47 @@ export class Vocabulary {
     const exponent = powerFor(tokens.length * 2 + 1);
     const slots = new Int32Array(1 << exponent).fill(-1);
     const mask = slots.length - 1;
+    const hashes = new Int32Array(tokens.length);
     let length = 0;
+    let repeats = false;
     for (let entry = 0; entry < tokens.length; entry++) {
       const token = tokens[entry]!;
       starts[entry] = length;
       for (let k = 0; k < token.length; k++) units[length++] = token.charCodeAt(k);
-      let slot = finish(extend(SEED, token, 0, token.length)) >>> (32 - exponent);
-      while (slots[slot] !== -1) slot = (slot + 1) & mask;
+      const hash = finish(extend(SEED, token, 0, token.length));
+      let slot = hash >>> (32 - exponent);
+      for (let other = slots[slot]!; other !== -1; other = slots[slot]!) {
+        if (hashes[other] === hash && tokens[other] === token) repeats = true;
+        slot = (slot + 1) & mask;
+      }
       slots[slot] = entry;
+      hashes[entry] = hash;
     }
     starts[tokens.length] = length;
     this.#units = units;
     this.#starts = starts;
     this.#slots = slots;
     this.#shift = 32 - exponent;
+    this.repeats = repeats;
+  }
+
+  /** Of an object of ids by token, or of what a scan of the file has made of that. */
+  static of(vocab: unknown): Vocabulary | Refusal {
+    if (vocab instanceof Vocabulary) return vocab;
+    if (!isObject(vocab)) return new Refusal('a vocabulary that is no object');
+    const tokens = Object.keys(vocab);
+    return Vocabulary.from(
+      tokens,
+      tokens.map((token) => vocab[token]),
+    );
   }
 
   /** Refuses ids that are no small integers, and two tokens with one id: which of them decodes is chance. */
-  static of(vocab: unknown): Vocabulary | Refusal {
-    if (!isObject(vocab)) return new Refusal('a vocabulary that is no object');
-    const tokens = Object.keys(vocab);
+  static from(tokens: readonly string[], given: readonly unknown[]): Vocabulary | Refusal {
     const ids = new Int32Array(tokens.length);
     const taken = new Uint8Array(MOST_IDS);
     for (let entry = 0; entry < tokens.length; entry++) {
-      const id = vocab[tokens[entry]!];
+      const id = given[entry];
       if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id >= MOST_IDS)
         return new Refusal(`vocabulary id ${String(id)} of ${JSON.stringify(tokens[entry])}`);
       if (taken[id] === 1) return new Refusal(`vocabulary with two tokens of id ${id}`);

@@ -69,14 +69,21 @@ static inline void check_sleep_ms(long ms)
     (void)nanosleep(&pause, NULL);
 }
 
-/* Another thread or process does it soon: in a moment, or after seconds on a machine that is busy with other things. */
+/*
+ * Another thread or process does it soon: in a moment, or after seconds on a machine that is busy with other things. `condition`
+ * is looked at until it holds, and not again: it may be what is to be done.
+ */
 #define CHECK_SOON(condition)                                                                                          \
     do {                                                                                                               \
         int64_t check_until = check_now_ms() + 10000;                                                                  \
-        while (!(condition) && check_now_ms() < check_until) {                                                         \
+        int check_held = (condition);                                                                                  \
+        while (!check_held && check_now_ms() < check_until) {                                                          \
             check_sleep_ms(1);                                                                                         \
+            check_held = (condition);                                                                                  \
         }                                                                                                              \
-        CHECK(condition);                                                                                              \
+        if (!check_held) {                                                                                             \
+            FAIL_AT("does not hold, nor will soon: %s", #condition);                                                   \
+        }                                                                                                              \
     } while (0)
 
 /*

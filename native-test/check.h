@@ -69,4 +69,37 @@ static inline void check_sleep_ms(long ms)
     (void)nanosleep(&pause, NULL);
 }
 
+/*
+ * Another thread or process does it soon: in a moment, or after seconds on a machine that is busy with other things. `condition`
+ * is looked at until it holds, and not again: it may be what is to be done.
+ */
+#define CHECK_SOON(condition)                                                                                          \
+    do {                                                                                                               \
+        int64_t check_until = check_now_ms() + 10000;                                                                  \
+        int check_held = (condition);                                                                                  \
+        while (!check_held && check_now_ms() < check_until) {                                                          \
+            check_sleep_ms(1);                                                                                         \
+            check_held = (condition);                                                                                  \
+        }                                                                                                              \
+        if (!check_held) {                                                                                             \
+            FAIL_AT("does not hold, nor will soon: %s", #condition);                                                   \
+        }                                                                                                              \
+    } while (0)
+
+/*
+ * That something is done in time is shown by one of several attempts: such a machine wakes a thread late now and then, which is
+ * not the doing of what is tested. `attempt` is an expression: the milliseconds that it took.
+ */
+#define CHECK_IN_TIME(limit_ms, attempt)                                                                               \
+    do {                                                                                                               \
+        int64_t check_least = (attempt);                                                                               \
+        for (unsigned check_i = 1; check_i < 8 && check_least >= (limit_ms); check_i++) {                              \
+            int64_t check_took = (attempt);                                                                            \
+            check_least = check_took < check_least ? check_took : check_least;                                         \
+        }                                                                                                              \
+        if (check_least >= (limit_ms)) {                                                                               \
+            FAIL_AT("%s: %lld ms at best, not under %lld", #attempt, (long long)check_least, (long long)(limit_ms));   \
+        }                                                                                                              \
+    } while (0)
+
 #endif

@@ -133,8 +133,8 @@ static void open_has_a_deadline_of_its_own(void)
     epptok *handle = NULL;
     char message[256];
     int64_t start = check_now_ms();
-    CHECK_STATUS(open_model("never", 150, &handle, message), EPPTOK_TIMEOUT);
-    CHECK(check_now_ms() - start >= 149 && check_now_ms() - start < 150 + 10 * SLACK_MS);
+    CHECK_STATUS(open_model("never", 1500, &handle, message), EPPTOK_TIMEOUT);
+    CHECK(check_now_ms() - start >= 1499 && check_now_ms() - start < 1500 + 10 * SLACK_MS);
     CHECK_NAMES(message, "loading");
     CHECK_NUMBER(children(NULL), 0);
 }
@@ -226,12 +226,14 @@ typedef struct errand {
     epptok_status status;
     char message[256];
     int64_t ended_ms;
+    unsigned *begun;
 } errand;
 
 static void *wait_for_silence(void *argument)
 {
     errand *self = argument;
-    self->status = tokenize(self->handle, "silence", 10000, self->message);
+    (void)__atomic_add_fetch(self->begun, 1, __ATOMIC_SEQ_CST);
+    self->status = tokenize(self->handle, "silence", 30000, self->message);
     self->ended_ms = check_now_ms();
     return NULL;
 }
@@ -241,11 +243,14 @@ static void calls_in_flight_learn_of_a_killed_child_and_the_next_call_has_a_new_
     epptok *handle = opened("ok");
     errand others[8];
     pthread_t threads[8];
+    unsigned begun = 0;
     for (unsigned i = 0; i < 8; i++) {
         memset(&others[i], 0, sizeof others[i]);
         others[i].handle = handle;
+        others[i].begun = &begun;
         CHECK(pthread_create(&threads[i], NULL, wait_for_silence, &others[i]) == 0);
     }
+    CHECK_SOON(__atomic_load_n(&begun, __ATOMIC_SEQ_CST) == 8);
     check_sleep_ms(100);
     pid_t pid = 0;
     CHECK_NUMBER(children(&pid), 1);
@@ -254,7 +259,7 @@ static void calls_in_flight_learn_of_a_killed_child_and_the_next_call_has_a_new_
     for (unsigned i = 0; i < 8; i++) {
         (void)pthread_join(threads[i], NULL);
         CHECK_STATUS(others[i].status, EPPTOK_UNAVAILABLE);
-        CHECK(others[i].ended_ms - start < 1000);
+        CHECK(others[i].ended_ms - start < 5000);
         CHECK_NAMES(others[i].message, "killed by signal 9");
     }
     CHECK_NUMBER(children(NULL), 0);
@@ -285,26 +290,37 @@ static void a_child_that_died_idle_is_no_zombie_for_long(void)
     pid_t pid = 0;
     CHECK_NUMBER(children(&pid), 1);
     CHECK(kill(pid, SIGKILL) == 0);
-    int64_t start = check_now_ms();
-    while (children(NULL) > 0 && check_now_ms() - start < 2000) {
-        check_sleep_ms(5);
-    }
-    CHECK_NUMBER(children(NULL), 0);
+    CHECK_SOON(children(NULL) == 0);
     check_served(handle, 5000);
     CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
 }
 
-static void a_restart_does_not_outlast_the_deadline_of_the_call(void)
+static int64_t call_that_restarts(epptok *handle)
 {
-    epptok *handle = opened("slow");
     pid_t pid = 0;
     CHECK_NUMBER(children(&pid), 1);
     kill_idle(pid);
     int64_t start = check_now_ms();
     CHECK_STATUS(tokenize(handle, "abc", 60, NULL), EPPTOK_TIMEOUT);
-    CHECK(check_now_ms() - start < 60 + SLACK_MS);
+    int64_t took = check_now_ms() - start;
     check_served(handle, 5000);
+    return took;
+}
+
+static void a_restart_does_not_outlast_the_deadline_of_the_call(void)
+{
+    epptok *handle = opened("slow");
+    CHECK_IN_TIME(60 + SLACK_MS, call_that_restarts(handle));
     CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
+}
+
+static int64_t call_that_times_out(epptok *handle)
+{
+    int64_t start = check_now_ms();
+    CHECK_STATUS(tokenize(handle, "abc", 100, NULL), EPPTOK_TIMEOUT);
+    int64_t took = check_now_ms() - start;
+    CHECK(took >= 99);
+    return took;
 }
 
 static void a_stopped_child_times_out_and_is_killed_at_close(void)
@@ -314,11 +330,10 @@ static void a_stopped_child_times_out_and_is_killed_at_close(void)
     CHECK_NUMBER(children(&pid), 1);
     CHECK(kill(pid, SIGSTOP) == 0);
     check_sleep_ms(50); /* until all its threads have noticed */
+    CHECK_IN_TIME(100 + SLACK_MS, call_that_times_out(handle));
     int64_t start = check_now_ms();
-    CHECK_STATUS(tokenize(handle, "abc", 100, NULL), EPPTOK_TIMEOUT);
-    CHECK(check_now_ms() - start >= 99 && check_now_ms() - start < 100 + SLACK_MS);
     CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
-    CHECK(check_now_ms() - start < 4000);
+    CHECK(check_now_ms() - start < 10000); /* it is given two seconds */
     CHECK_NUMBER(children(NULL), 0);
 }
 

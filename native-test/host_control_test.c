@@ -68,7 +68,7 @@ static void the_end_of_control_wakes_a_waiting_service(void)
     close(control[0]);
     int64_t start_ns = epptok_i_now_ns();
     CHECK(next_within(host, 10000) == EPPTOK_HOST_STOPPED);
-    CHECK(epptok_i_now_ns() - start_ns < 1000000000ll);
+    CHECK(epptok_i_now_ns() - start_ns < 5000000000ll);
     epptok_host_stop(host);
 }
 

@@ -149,9 +149,10 @@ static void frames_under_way_are_limited_as_a_whole(void)
     uint32_t host = start_with(0, 1 << 20, 0);
     size_t length;
     uint8_t *call = host_peer_tokenize(3, 700000, 5000, &length);
-    int first = greeted(), second = greeted();
+    int first = greeted();
     CHECK(host_peer_write(first, call, length - 8));
     usleep(50000);
+    int second = greeted(); /* who has been answered knows that what came before has been read */
     CHECK(host_peer_write(second, call, length));
     CHECK(read_status(second, 3) == EPPTOK_BACKPRESSURE);
     CHECK_NAMES(host_peer_message(frame), "the limit is 1048576");
@@ -183,12 +184,12 @@ static void a_frame_may_come_byte_by_byte_until_its_deadline(void)
     close(slow);
     free(call);
     /* One that stops halfway is closed once its caller has given up. */
-    call = host_peer_tokenize(4, 100, 50, &length);
+    call = host_peer_tokenize(4, 100, 2000, &length);
     slow = greeted();
     CHECK(host_peer_write(slow, call, 100));
     serves_one_good_call(host);
     CHECK(!host_peer_is_closed(slow, 500));
-    CHECK(host_peer_is_closed(slow, 1500));
+    CHECK(host_peer_is_closed(slow, 10000));
     close(slow);
     free(call);
     epptok_host_stop(host);
@@ -203,7 +204,7 @@ static void a_peer_that_never_reads_is_closed_after_its_deadline(void)
     CHECK(next(host, &ticket, 1000) == EPPTOK_HOST_JOB);
     int64_t start_ns = epptok_i_now_ns();
     CHECK(reply_ids(host, ticket, 1, 1000000) == 1);
-    CHECK(epptok_i_now_ns() - start_ns < 1000 * MS); /* the service thread does not wait for the peer */
+    CHECK(epptok_i_now_ns() - start_ns < 1500 * MS); /* the service thread does not wait for the peer */
     serves_one_good_call(host);
     CHECK(counters_of(host).connections >= 1);
     SOON(counters_of(host).connections == 0);

@@ -59,14 +59,14 @@ static void queued_and_running_calls_expire_in_time(void)
         uint64_t ticket = 0;
         int fd = greeted();
         int64_t start_ns = epptok_i_now_ns();
-        send_call(fd, 8, 10, 60);
+        send_call(fd, 8, 10, 250);
         if (running) {
             CHECK(next(host, &ticket, 1000) == EPPTOK_HOST_JOB);
         }
         CHECK(read_status(fd, 8) == EPPTOK_TIMEOUT);
         int64_t took = epptok_i_now_ns() - start_ns;
-        CHECK(took >= 59 * MS);
-        in_time[running] = took < (60 + SLACK_MS) * MS;
+        CHECK(took >= 249 * MS);
+        in_time[running] = took < (250 + SLACK_MS) * MS;
         expired++;
         CHECK_NAMES(host_peer_message(frame), running ? "while a worker served" : "while the call waited");
         if (running) {
@@ -92,16 +92,20 @@ static void backpressure_comes_at_once_while_every_service_is_busy(void)
     for (int i = 0; i < 4; i++) {
         fds[i] = greeted();
     }
-    send_call(fds[0], 1, 10, 5000);
+    send_call(fds[0], 1, 10, 30000);
     CHECK(next(host, &ticket, 1000) == EPPTOK_HOST_JOB); /* and never replied to */
-    send_call(fds[1], 1, 10, 5000);
-    send_call(fds[2], 1, 10, 5000);
+    send_call(fds[1], 1, 10, 30000);
+    send_call(fds[2], 1, 10, 30000);
     SOON(counters_of(host).queued_calls == 2);
-    int64_t start_ns = epptok_i_now_ns();
-    send_call(fds[3], 4, 10, 5000);
-    CHECK(read_status(fds[3], 4) == EPPTOK_BACKPRESSURE);
-    CHECK(epptok_i_now_ns() - start_ns < 50 * MS);
-    CHECK_NAMES(host_peer_message(frame), "2 calls are waiting, the limit is 2");
+    bool in_time = false;
+    for (int i = 0; i < TRIES && !in_time; i++) {
+        int64_t start_ns = epptok_i_now_ns();
+        send_call(fds[3], 4, 10, 5000);
+        CHECK(read_status(fds[3], 4) == EPPTOK_BACKPRESSURE);
+        in_time = epptok_i_now_ns() - start_ns < 50 * MS;
+        CHECK_NAMES(host_peer_message(frame), "2 calls are waiting, the limit is 2");
+    }
+    CHECK(in_time);
     for (int i = 0; i < 4; i++) {
         close(fds[i]);
     }

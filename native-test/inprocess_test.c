@@ -94,11 +94,15 @@ typedef struct errand {
     size_t count;
 } errand;
 
+/* Calls of other threads that were about to be made, since the start. */
+static unsigned begun;
+
 static void *tokenize_elsewhere(void *argument)
 {
     errand *self = argument;
     int64_t start = check_now_ms();
     epptok_result *result = NULL;
+    (void)__atomic_add_fetch(&begun, 1, __ATOMIC_SEQ_CST);
     self->status = tokenize(self->handle, self->body, self->call_id, self->timeout_ms, &result);
     self->took_ms = check_now_ms() - start;
     self->transport = epptok_result_transport(result);
@@ -222,7 +226,7 @@ static void a_callback_learns_that_its_deadline_passed(void)
     epptok_result *result = NULL;
     int64_t start = check_now_ms();
     CHECK_STATUS(tokenize(handle, "abc", 0, 50, &result), EPPTOK_TIMEOUT);
-    CHECK(check_now_ms() - start >= 50 && check_now_ms() - start < 500);
+    CHECK(check_now_ms() - start >= 50 && check_now_ms() - start < 5000);
     CHECK_NUMBER(last_abandoned, EPPTOK_TIMEOUT);
     epptok_result_free(&result);
     CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
@@ -230,8 +234,7 @@ static void a_callback_learns_that_its_deadline_passed(void)
 
 static void *cancel_soon(void *call_id)
 {
-    check_sleep_ms(30);
-    CHECK_STATUS(epptok_cancel(handle, *(uint64_t *)call_id), EPPTOK_OK);
+    CHECK_SOON(epptok_cancel(handle, *(uint64_t *)call_id) == EPPTOK_OK);
     return NULL;
 }
 
@@ -243,36 +246,41 @@ static void a_callback_learns_that_its_call_was_cancelled(void)
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, cancel_soon, &call_id) == 0);
     epptok_result *result = NULL;
-    CHECK_STATUS(tokenize(handle, "abc", call_id, 5000, &result), EPPTOK_CANCELLED);
+    CHECK_STATUS(tokenize(handle, "abc", call_id, 30000, &result), EPPTOK_CANCELLED);
     CHECK_NUMBER(last_abandoned, EPPTOK_CANCELLED);
     epptok_result_free(&result);
     (void)pthread_join(thread, NULL);
     CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
 }
 
-static void a_queued_call_that_nobody_answers_times_out_at_its_deadline(void)
+static int64_t call_that_times_out(void)
 {
-    handle = attach();
     errand other = {handle, "silence", 0, 60, EPPTOK_OK, EPPTOK_TRANSPORT_AUTO, "", 0, 0};
     (void)pthread_join(begin(&other), NULL);
     CHECK_STATUS(other.status, EPPTOK_TIMEOUT);
     CHECK_NAMES(other.message, "deadline");
-    CHECK(other.took_ms >= 59 && other.took_ms < 60 + SLACK_MS);
+    CHECK(other.took_ms >= 59);
+    return other.took_ms;
+}
+
+static void a_queued_call_that_nobody_answers_times_out_at_its_deadline(void)
+{
+    handle = attach();
+    CHECK_IN_TIME(60 + SLACK_MS, call_that_times_out());
     CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
 }
 
 static void a_queued_call_is_cancelled_at_once(void)
 {
     handle = attach();
-    errand other = {handle, "silence", 5, 5000, EPPTOK_OK, EPPTOK_TRANSPORT_AUTO, "", 0, 0};
+    errand other = {handle, "silence", 5, 30000, EPPTOK_OK, EPPTOK_TRANSPORT_AUTO, "", 0, 0};
     pthread_t thread = begin(&other);
-    check_sleep_ms(50);
     CHECK_STATUS(epptok_cancel(handle, 6), EPPTOK_INVALID_ARGUMENT);
     CHECK_STATUS(epptok_cancel(handle, 0), EPPTOK_INVALID_ARGUMENT);
-    CHECK_STATUS(epptok_cancel(handle, 5), EPPTOK_OK);
+    CHECK_SOON(epptok_cancel(handle, 5) == EPPTOK_OK);
     (void)pthread_join(thread, NULL);
     CHECK_STATUS(other.status, EPPTOK_CANCELLED);
-    CHECK(other.took_ms < 1000);
+    CHECK(other.took_ms < 20000);
     CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
 }
 
@@ -281,15 +289,17 @@ static void close_answers_the_calls_in_flight(void)
     handle = attach();
     errand others[4];
     pthread_t threads[4];
+    unsigned before = __atomic_load_n(&begun, __ATOMIC_SEQ_CST);
     for (unsigned i = 0; i < 4; i++) {
-        errand one = {handle, "silence", i, 5000, EPPTOK_OK, EPPTOK_TRANSPORT_AUTO, "", 0, 0};
+        errand one = {handle, "silence", i, 30000, EPPTOK_OK, EPPTOK_TRANSPORT_AUTO, "", 0, 0};
         others[i] = one;
         threads[i] = begin(&others[i]);
     }
+    CHECK_SOON(__atomic_load_n(&begun, __ATOMIC_SEQ_CST) == before + 4);
     check_sleep_ms(50);
     int64_t start = check_now_ms();
     CHECK_STATUS(epptok_close(handle), EPPTOK_OK);
-    CHECK(check_now_ms() - start < 1000);
+    CHECK(check_now_ms() - start < 10000);
     for (unsigned i = 0; i < 4; i++) {
         (void)pthread_join(threads[i], NULL);
         CHECK_STATUS(others[i].status, EPPTOK_SHUTTING_DOWN);
@@ -387,6 +397,7 @@ typedef struct ownership {
     epptok *handle;
     epptok_status status;
     int attached; /* atomic */
+    int calls; /* atomic: the caller is about to */
 } ownership;
 
 static void *own_for_a_while(void *argument)
@@ -406,7 +417,8 @@ static void *own_for_a_while(void *argument)
         CHECK(epptok_host_end_with_thread(self->host, self->handle) == 1);
     }
     __atomic_store_n(&self->attached, 1, __ATOMIC_SEQ_CST);
-    check_sleep_ms(100);
+    CHECK_SOON(__atomic_load_n(&self->calls, __ATOMIC_SEQ_CST) == 1);
+    check_sleep_ms(50);
     return NULL;
 }
 
@@ -414,24 +426,23 @@ static void *call_what_nobody_serves(void *argument)
 {
     ownership *self = argument;
     epptok_result *result = NULL;
-    self->status = tokenize(self->handle, "abc", 0, 10000, &result);
+    __atomic_store_n(&self->calls, 1, __ATOMIC_SEQ_CST);
+    self->status = tokenize(self->handle, "abc", 0, 30000, &result);
     epptok_result_free(&result);
     return NULL;
 }
 
 static void a_host_that_ends_with_its_thread_answers_who_waits_and_leaves_nothing(void)
 {
-    ownership owned = {0, NULL, EPPTOK_OK, 0};
+    ownership owned = {0, NULL, EPPTOK_OK, 0, 0};
     pthread_t owner, caller;
     CHECK(pthread_create(&owner, NULL, own_for_a_while, &owned) == 0);
-    while (__atomic_load_n(&owned.attached, __ATOMIC_SEQ_CST) == 0) {
-        check_sleep_ms(1);
-    }
+    CHECK_SOON(__atomic_load_n(&owned.attached, __ATOMIC_SEQ_CST) == 1);
     int64_t start = check_now_ms();
     CHECK(pthread_create(&caller, NULL, call_what_nobody_serves, &owned) == 0);
     (void)pthread_join(owner, NULL);
     (void)pthread_join(caller, NULL);
-    CHECK(check_now_ms() - start < 2000);
+    CHECK(check_now_ms() - start < 8000);
     CHECK_STATUS(owned.status, EPPTOK_SHUTTING_DOWN);
     CHECK_STATUS(epptok_close(owned.handle), EPPTOK_INVALID_HANDLE);
     epptok_host_counters counters;

@@ -227,7 +227,7 @@ static void a_killed_child_costs_its_calls_and_no_others(void)
         CHECK(pthread_join(lost[i].thread, NULL) == 0);
         CHECK_STATUS(lost[i].status, EPPTOK_UNAVAILABLE);
         CHECK_NAMES(lost[i].message, "killed by signal 9");
-        CHECK(lost[i].at_ms - killed_at < 1000);
+        CHECK(lost[i].at_ms - killed_at < 5000);
     }
     an_empty_prompt_has_no_tokens();
     CHECK(child_of_this_process() != child);

@@ -73,6 +73,24 @@ static behaviour does(const peer *self) { return __atomic_load_n(&self->behaves,
 unsigned peer_accepted(const peer *self) { return __atomic_load_n(&self->accepted, __ATOMIC_SEQ_CST); }
 unsigned peer_calls(const peer *self) { return __atomic_load_n(&self->calls, __ATOMIC_SEQ_CST); }
 
+void peer_disturb(peer *self)
+{
+    unsigned answers = __atomic_add_fetch(&self->answers_read, 1, __ATOMIC_SEQ_CST);
+    CHECK_SOON(__atomic_load_n(&self->disturbed, __ATOMIC_SEQ_CST) == answers);
+}
+
+/* One call at a time: as many answers were read as calls were. */
+static bool answer_was_read(peer *self)
+{
+    while (__atomic_load_n(&self->answers_read, __ATOMIC_SEQ_CST) < peer_calls(self)) {
+        if (__atomic_load_n(&self->stopping, __ATOMIC_SEQ_CST)) {
+            return false;
+        }
+        check_sleep_ms(1);
+    }
+    return true;
+}
+
 static bool welcome(const peer *self, int descriptor)
 {
     size_t length;
@@ -116,8 +134,8 @@ static bool answer(peer *self, int descriptor, const uint8_t *request, size_t re
         going_on = false;
         break;
     case HANG_UP_AFTER_ANSWER:
-        (void)send_all(descriptor, bytes, length);
-        going_on = false;
+        going_on = send_all(descriptor, bytes, length) && answer_was_read(self) && shutdown(descriptor, SHUT_RDWR) < 0;
+        (void)__atomic_add_fetch(&self->disturbed, 1, __ATOMIC_SEQ_CST);
         break;
     case HANG_UP_IN_ANSWER:
         (void)send_all(descriptor, bytes, length / 2);
@@ -152,9 +170,8 @@ static bool answer(peer *self, int descriptor, const uint8_t *request, size_t re
         break;
     }
     case SPEAK_WHILE_IDLE:
-        going_on = send_all(descriptor, bytes, length);
-        check_sleep_ms(20);
-        going_on = send_all(descriptor, bytes, length);
+        going_on = send_all(descriptor, bytes, length) && answer_was_read(self) && send_all(descriptor, bytes, length);
+        (void)__atomic_add_fetch(&self->disturbed, 1, __ATOMIC_SEQ_CST);
         break;
     default:
         going_on = send_all(descriptor, bytes, length);

@@ -33,6 +33,7 @@ typedef struct peer {
     int descriptors[64];
     unsigned accepted;
     unsigned calls;
+    unsigned answers_read, disturbed;
     bool stopping;
 } peer;
 
@@ -43,5 +44,10 @@ void peer_behave(peer *self, behaviour behaves);
 unsigned peer_accepted(const peer *self);
 /* TOKENIZE calls it has read. */
 unsigned peer_calls(const peer *self);
+/*
+ * HANG_UP_AFTER_ANSWER, SPEAK_WHILE_IDLE: the caller has its answer, and it is the peer's turn to do what it does then. Returns
+ * when it has.
+ */
+void peer_disturb(peer *self);
 
 #endif

@@ -35,7 +35,7 @@ static void a_connection_that_died_idle_is_replaced_unseen(behaviour behaves)
         call one = called(handle, "abc", i, 2000);
         CHECK_STATUS(one.status, EPPTOK_OK);
         CHECK_NUMBER(one.count, 3);
-        check_sleep_ms(40);
+        peer_disturb(&other);
     }
     CHECK_NUMBER(peer_calls(&other), 4);
     CHECK(peer_accepted(&other) >= 4);

@@ -66,11 +66,22 @@ static epptok_status say_hello(const epptok_i_link *link, const epptok_i_call *c
     return status;
 }
 
+/* `why`: what the runtime said of its models when it last answered. If it never did, `reason` says so already. */
+static epptok_status late_while_loading(bool answered, const epptok_i_reason *why, epptok_i_reason *reason)
+{
+    if (!answered) {
+        return EPPTOK_TIMEOUT;
+    }
+    return epptok_i_because(reason, EPPTOK_TIMEOUT, "the deadline passed while the models were loading: %s", why->text);
+}
+
 /* Asks until the models are warm. A status that is neither OK nor NOT_READY is final. */
 static epptok_status await_models(epptok_i_handle *handle, epptok_i_call *call, epptok_i_link *link,
                                   epptok_i_reason *reason)
 {
     int64_t pause_ms = FIRST_PAUSE_MS;
+    epptok_i_reason why = {""};
+    bool answered = false;
     for (;;) {
         uint32_t words[EPPTOK_I_WORDS] = {0};
         words[EPPTOK_I_REQUEST_MS] = epptok_i_wire_ms(call->deadline_ns);
@@ -78,15 +89,15 @@ static epptok_status await_models(epptok_i_handle *handle, epptok_i_call *call, 
         epptok_i_incoming response;
         epptok_status status = ask(link, call, EPPTOK_I_READY, words, EPPTOK_I_RESPONSE, &reply, &response, reason);
         if (status != EPPTOK_OK) {
-            return status;
+            return status == EPPTOK_TIMEOUT ? late_while_loading(answered, &why, reason) : status;
         }
         const epptok_i_bytes *message = &response.sections[EPPTOK_I_MESSAGE];
         status = (epptok_status)response.words[EPPTOK_I_RESPONSE_STATUS];
         int64_t next = epptok_i_now_ns() + pause_ms * NS_PER_MS;
         bool late = next >= call->deadline_ns;
-        if (status == EPPTOK_NOT_READY && late) {
-            (void)epptok_i_because(reason, EPPTOK_TIMEOUT, "the deadline passed while the models were loading: %.*s",
-                                   text_length(message), text_of(message));
+        if (status == EPPTOK_NOT_READY) {
+            answered = true;
+            (void)epptok_i_because(&why, status, "%.*s", text_length(message), text_of(message));
         } else if (status != EPPTOK_OK) {
             (void)epptok_i_because(reason, status, "%.*s", text_length(message), text_of(message));
         }
@@ -96,13 +107,13 @@ static epptok_status await_models(epptok_i_handle *handle, epptok_i_call *call, 
             return EPPTOK_OK;
         }
         if (status != EPPTOK_NOT_READY) {
-            return status;
+            return status == EPPTOK_TIMEOUT ? late_while_loading(answered, &why, reason) : status;
         }
         if (!epptok_i_call_sleep(handle, call, late ? call->deadline_ns : next)) {
             return EPPTOK_CANCELLED; /* epptok_i_call_end() words it */
         }
         if (late) {
-            return EPPTOK_TIMEOUT;
+            return late_while_loading(answered, &why, reason);
         }
         pause_ms = pause_ms * 2 > LONGEST_PAUSE_MS ? LONGEST_PAUSE_MS : pause_ms * 2;
     }

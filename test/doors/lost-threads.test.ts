@@ -28,8 +28,9 @@ describe('a thread that runs out of heap costs its own call, UNAVAILABLE, and is
     const ended = await run(process.execPath, ['--max-old-space-size=64', host('heap'), MODEL, plugin]);
     assert.equal(ended.code, 0, ended.stderr);
     const logged = (what: string) => ended.stderr.split(`a ${what} was lost`).length - 1;
-    // Of the blocking door, called from Node and from C; the host of an AsyncTokenizer has a log of its own.
-    assert.deepEqual([logged('worker'), logged('service thread')], [2, 1], ended.stderr);
+    // Of the blocking door, called from Node and from C; the host of an AsyncTokenizer has a log of its own. In so small a heap
+    // one that takes its place may be lost, too, before it serves.
+    assert.ok(logged('worker') >= 2 && logged('service thread') >= 1, ended.stderr);
     const lines = ended.stdout.trim().split('\n');
     const doors = lines.map((line) => JSON.parse(line) as Door);
     assert.deepEqual(

@@ -275,8 +275,9 @@ describe('a service thread that runs out of heap', () => {
     await end('SIGTERM');
     const lost = log()
       .split('\n')
-      .filter((line) => line.includes('"msg":"a worker thread was lost'));
-    assert.equal(lost.length, died, log());
+      .filter((line) => line.includes('"msg":"a service thread was lost'));
+    // In so small a heap one that takes its place may be lost, too, before it serves.
+    assert.ok(lost.length >= died, log());
     for (const line of lost) {
       const { level, error } = JSON.parse(line) as { level: number; error: string };
       assert.deepEqual([level, error], [40, 'ERR_WORKER_OUT_OF_MEMORY']);

@@ -69,12 +69,16 @@ for (const [where, transport] of [
 
 describe('eight C threads at once, while the JavaScript thread is blocked joining them', () => {
   it('are all answered, by at least two workers', () => {
-    // Long enough that a worker that sleeps is up before the other has done them all, and short of the lane of large requests.
+    // Of two workers that start, one may be up long before the other: again, until both have served.
     const body = 'words for the workers '.repeat(10_000);
-    const { answered, workers, statuses } = pluginRunOnThreads(tokenizer.nativeHandle, 8, 25, body);
-    assert.deepEqual(statuses, new Array(8).fill(0));
-    assert.equal(answered, 8);
-    assert.ok(new Set(workers).size >= 2, `workers ${workers}`);
+    const served = new Set<number>();
+    for (let round = 0; round < 50 && served.size < 2; round++) {
+      const { answered, workers, statuses } = pluginRunOnThreads(tokenizer.nativeHandle, 8, 5, body);
+      assert.deepEqual(statuses, new Array(8).fill(0));
+      assert.equal(answered, 8);
+      for (const worker of workers) served.add(worker);
+    }
+    assert.ok(served.size >= 2, `worker ${[...served]} alone`);
   });
 });
 

@@ -76,6 +76,6 @@ function give(
   Atomics.notify(words, 0);
 }
 
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,7 @@
 import { failure, type Request, type Response } from '../protocol/messages.ts';
 import { moved } from '../protocol/moved.ts';
 import type { Outcome } from '../protocol/status.ts';
-import { Crew } from './crew.ts';
+import { Crew, messageOf } from './crew.ts';
 import type { Workers } from './dispatcher.ts';
 import type { CacheCounters } from './metrics/cache-counters.ts';
 import type { PreparedModel } from './model.ts';
@@ -62,8 +62,4 @@ export class Pool implements Workers {
 function owned(bytes: Uint8Array): ArrayBuffer[] {
   const { buffer } = bytes;
   return buffer.byteLength === bytes.byteLength ? moved(buffer) : [];
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,8 +1,9 @@
 import type { MessagePort } from 'node:worker_threads';
+import { messageOf } from '../core/crew.ts';
 import type { CacheCounters } from '../core/metrics/cache-counters.ts';
 import { CallCounters } from '../core/metrics/call-counters.ts';
 import type { PreparedModel } from '../core/model.ts';
-import { messageOf, type WorkerSeed } from '../core/pool.ts';
+import type { WorkerSeed } from '../core/pool.ts';
 import { ResidentPool } from '../core/resident-pool.ts';
 import type { Outcome } from '../protocol/status.ts';
 import type { Latch } from '../sync/latch.ts';

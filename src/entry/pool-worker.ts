@@ -8,9 +8,6 @@ import { type Outcome, succeed } from '../protocol/status.ts';
 import { type CallerTask, CallerThread } from './caller-thread.ts';
 import { warmModels } from './worker-models.ts';
 
-/** The piscina task of the promise side: one request, one response. */
-export type ServeTask = (request: Request) => unknown;
-
 interface OpenWorker {
   readonly models: Models;
   readonly number: number;

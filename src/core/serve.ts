@@ -17,9 +17,9 @@ import type { Model, Models } from './model.ts';
 
 /**
  * The one place where a request becomes ids. Pure: it reads nothing but its arguments and the clock, and never throws.
- * `worker` is the number of the calling worker, which the response names. Time in the queue is for the caller to add.
+ * `worker` is the number of the calling worker, which the response names; `queue` the microseconds that the call has waited for it.
  */
-export function serve(request: Request, models: Models, worker: number): Response {
+export function serve(request: Request, models: Models, worker: number, queue = 0): Response {
   const clock = new Clock();
   let response: Response;
   try {
@@ -28,7 +28,7 @@ export function serve(request: Request, models: Models, worker: number): Respons
   } catch (error) {
     response = failureOf(faultOf(error));
   }
-  return { ...response, worker, timings: clock.timings() };
+  return { ...response, worker, timings: clock.timings(queue) };
 }
 
 /** Microseconds spent in each stage, and in all. */
@@ -45,15 +45,15 @@ class Clock {
     }
   }
 
-  timings(): Timings {
+  timings(queue: number): Timings {
     const { parse, template, encode } = this.#spent;
     const us = (ms: number) => Math.round(ms * 1000);
     return {
-      queue: 0,
+      queue,
       parse: us(parse),
       template: us(template),
       encode: us(encode),
-      total: us(performance.now() - this.#start),
+      total: queue + us(performance.now() - this.#start),
     };
   }
 }
@@ -187,17 +187,20 @@ function success(answer: Answer, parsed: ParsedRequest, flags: number, model: Mo
     const [first] = sequences;
     annotations.token_ids = sequences.length === 1 ? [...(first ?? [])] : sequences.map((ids) => [...ids]);
   }
-  return {
+  const response: Mutable<Response> = {
     ...failure('OK', ''),
     model: model.name,
     provenance,
     ids: concatenate(sequences),
     counts: sequences.map((ids) => ids.length),
-    ...(flags & FLAGS.wantPrompt && prompt !== undefined ? { prompt } : {}),
-    ...(Object.keys(annotations).length > 0 ? { annotations: JSON.stringify(annotations) } : {}),
-    ...(warnings.length > 0 ? { warnings } : {}),
   };
+  if (flags & FLAGS.wantPrompt && prompt !== undefined) response.prompt = prompt;
+  if (Object.keys(annotations).length > 0) response.annotations = JSON.stringify(annotations);
+  if (warnings.length > 0) response.warnings = warnings;
+  return response;
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 function concatenate(sequences: readonly Uint32Array[]): Uint32Array {
   const [first] = sequences;

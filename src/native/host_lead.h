@@ -26,8 +26,11 @@ typedef struct epptok_i_lead {
 
 /* host->lock is held for all of these; none does anything for a host without sockets. */
 
-/* true: the calling service leads now, or goes on (`leads`). false: another does; the I/O thread was asked to give it back. */
-bool epptok_i_lead_take(epptok_i_host *host, bool leads);
+/*
+ * true: the calling service leads now, or goes on (`leads`), and has lent `buffer` (may be NULL) for its next call. false: another
+ * does; the I/O thread was asked to give it back.
+ */
+bool epptok_i_lead_take(epptok_i_host *host, bool leads, uint8_t *buffer, size_t capacity);
 /* The calling service leaves, `serves`: with a call in hand. Signal what comes back, if anything does, after unlocking. */
 epptok_i_waiter *epptok_i_lead_leave(epptok_i_host *host, bool serves);
 /* A call was queued by the leader itself: true if it is a service, which takes it. */

@@ -50,22 +50,6 @@ static int wait_for(int descriptor, short events, int64_t deadline_ns)
     }
 }
 
-static size_t pieces_after(const epptok_i_outgoing *frame, size_t done, struct iovec *pieces)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < frame->part_count; i++) {
-        const epptok_i_bytes *part = &frame->parts[i];
-        if (done >= part->length) {
-            done -= part->length;
-            continue;
-        }
-        pieces[count].iov_base = (void *)((uintptr_t)part->data + done);
-        pieces[count++].iov_len = part->length - done;
-        done = 0;
-    }
-    return count;
-}
-
 /*
  * OK with trip->whole false: the other end has answered, or hung up, before it took the whole request (a refusal by
  * size, say); what it had to say is still to be read.
@@ -79,8 +63,7 @@ static epptok_status send_frame(int descriptor, const epptok_i_outgoing *frame, 
         struct msghdr message;
         memset(&message, 0, sizeof message);
         message.msg_iov = pieces;
-        size_t count = pieces_after(frame, done, pieces);
-        message.msg_iovlen = count;
+        message.msg_iovlen = epptok_i_pieces_after(frame->parts, frame->part_count, done, pieces);
         ssize_t sent = sendmsg(descriptor, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent > 0) {
             done += (size_t)sent;

@@ -69,6 +69,8 @@ static void handle(epptok_i_host *host, const epptok_i_event *event)
         epptok_i_accept_some(host);
     } else if (event->data == &io->control_fd) {
         epptok_i_control_readable(host);
+    } else if (event->data == &io->wake_read) {
+        take_attention(host);
     } else {
         epptok_i_connection *connection = event->data;
         if (event->writable) {
@@ -78,16 +80,6 @@ static void handle(epptok_i_host *host, const epptok_i_event *event)
             epptok_i_connection_readable(connection);
         }
     }
-}
-
-static bool woken(const epptok_i_io *io, const epptok_i_event *events, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (events[i].data == &io->wake_read) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static bool any_output_waits(const epptok_i_host *host)
@@ -138,15 +130,7 @@ void epptok_i_io_turn(epptok_i_host *host, int64_t until)
     }
     int timeout_ms = nearest == EPPTOK_I_NEVER ? -1 : epptok_i_poll_ms(nearest);
     size_t count = epptok_i_poller_wait(io->poller, events, EVENTS, timeout_ms);
-    /*
-     * Whoever woke the leader may wait for the lead, and what is to be read is the next leader's then: an I/O thread that read
-     * it first would hand the call to that service, find none that waits any more, and so keep the lead call after call. What
-     * is left here, or once a call has landed, comes again in the next turn.
-     */
-    if (woken(io, events, count)) {
-        take_attention(host);
-        count = 0;
-    }
+    /* What is left once a call has landed comes again in the next turn. */
     for (size_t i = 0; i < count && io->landing.landed.ticket == 0; i++) {
         handle(host, &events[i]);
     }

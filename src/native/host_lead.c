@@ -15,6 +15,7 @@ static void begin(epptok_i_io *io, epptok_i_leader leader, uint8_t *lent, size_t
     io->lead.leader = leader;
     io->lead.takes_next = leader == EPPTOK_I_SERVICE;
     io->lead.wanted = false;
+    io->lead.has_called = false;
     /* A buffer so small takes nothing that scratch would not. */
     landing->lent = lent != NULL && capacity >= sizeof io->scratch;
     landing->bytes = landing->lent ? lent : io->scratch;
@@ -72,11 +73,11 @@ epptok_i_waiter *epptok_i_lead_leave(epptok_i_host *host, bool serves)
 
 bool epptok_i_lead_takes(epptok_i_host *host)
 {
-    if (host->io == NULL || !host->io->lead.takes_next) {
-        return false;
-    }
-    host->io->lead.takes_next = false;
-    return true;
+    epptok_i_lead *lead = &host->io->lead;
+    bool takes = lead->takes_next;
+    lead->takes_next = false;
+    lead->has_called = lead->leader == EPPTOK_I_IO_THREAD;
+    return takes;
 }
 
 void epptok_i_lead_interrupt(epptok_i_host *host)
@@ -118,7 +119,7 @@ bool epptok_i_lead_keep(epptok_i_host *host)
 {
     epptok_i_lead *lead = &host->io->lead;
     epptok_i_waiter *service = host->ended ? NULL : waiting_service(host);
-    if (service == NULL && !host->ended) {
+    if (service == NULL && !lead->has_called && !host->ended) {
         return true;
     }
     end(lead);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -16,8 +17,11 @@
 #define MSG_NOSIGNAL 0 /* SO_NOSIGPIPE instead */
 #endif
 
-/* Answers up to this size cost one recv(). */
+/* Answers up to this size, or that of the one before, cost one recv(). */
 #define FIRST_READ_BYTES 8192u
+#define MOST_FIRST_READ_BYTES (1u << 20)
+
+#define NS_PER_MS 1000000
 
 static epptok_status failed(epptok_i_reason *reason, const char *what, int error)
 {
@@ -117,12 +121,52 @@ static void spin(int descriptor, bool *spinning, int64_t deadline_ns)
     epptok_i_spin_end(&learnt, spinning, found);
 }
 
-/* Reads into reply->frame, which is the caller's to free whatever is returned. */
-static epptok_status receive_frame(int descriptor, int64_t deadline_ns, epptok_i_reply *reply, epptok_i_reason *reason)
+/*
+ * Makes recv() wait, so that it does not take a poll() as well. The time is a power of two, which is the same call after call,
+ * and never beyond the deadline; what is left after it poll() waits for. false: recv() would wait too long.
+ */
+static bool let_receive_wait(epptok_i_wire *wire, int64_t deadline_ns)
 {
-    size_t capacity = FIRST_READ_BYTES;
+    int64_t left = (deadline_ns - epptok_i_now_ns()) / NS_PER_MS;
+    uint32_t milliseconds = 1u << 20;
+    while (milliseconds > left && milliseconds > 0) {
+        milliseconds /= 2;
+    }
+    if (milliseconds != 0 && milliseconds != wire->receive_ms) {
+        struct timeval limit = {milliseconds / 1000, milliseconds % 1000 * 1000};
+        if (setsockopt(wire->descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) != 0) {
+            return false;
+        }
+        wire->receive_ms = milliseconds;
+    }
+    return milliseconds != 0;
+}
+
+static size_t first_read(const epptok_i_wire *wire)
+{
+    if (wire->reply_bytes < FIRST_READ_BYTES) {
+        return FIRST_READ_BYTES;
+    }
+    return wire->reply_bytes < MOST_FIRST_READ_BYTES ? wire->reply_bytes : MOST_FIRST_READ_BYTES;
+}
+
+/* The result keeps what it was read into. */
+static void shrink(epptok_i_reply *reply, size_t capacity)
+{
+    uint8_t *smaller = reply->length < capacity / 2 && capacity > FIRST_READ_BYTES ? realloc(reply->frame, reply->length) : NULL;
+    if (smaller != NULL) {
+        reply->frame = smaller;
+    }
+}
+
+/* Reads into reply->frame, which is the caller's to free whatever is returned. */
+static epptok_status receive_frame(epptok_i_wire *wire, int64_t deadline_ns, epptok_i_reply *reply, epptok_i_reason *reason)
+{
+    int descriptor = wire->descriptor;
+    size_t capacity = first_read(wire);
     size_t received = 0;
-    bool expect_wait = true;
+    bool waits = let_receive_wait(wire, deadline_ns);
+    bool expect_wait = !waits;
     reply->length = 0; /* until the header has come */
     reply->frame = malloc(capacity);
     if (reply->frame == NULL) {
@@ -138,7 +182,8 @@ static epptok_status receive_frame(int descriptor, int64_t deadline_ns, epptok_i
                 return timed_out(reason, received == 0 ? "waiting for the answer" : "the answer was arriving");
             }
         }
-        ssize_t got = recv(descriptor, reply->frame + received, capacity - received, MSG_DONTWAIT);
+        ssize_t got = recv(descriptor, reply->frame + received, capacity - received, waits ? 0 : MSG_DONTWAIT);
+        waits = false;
         expect_wait = got <= 0;
         if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) {
             continue;
@@ -168,6 +213,8 @@ static epptok_status receive_frame(int descriptor, int64_t deadline_ns, epptok_i
             }
         }
         if (reply->length > 0 && received >= reply->length) {
+            wire->reply_bytes = received;
+            shrink(reply, capacity);
             return received == reply->length ? EPPTOK_OK : refused(reason, "bytes follow its end");
         }
         if (!expect_wait && epptok_i_now_ns() >= deadline_ns) {
@@ -176,18 +223,18 @@ static epptok_status receive_frame(int descriptor, int64_t deadline_ns, epptok_i
     }
 }
 
-epptok_status epptok_i_wire_exchange(int descriptor, const epptok_i_outgoing *frame, int64_t deadline_ns,
+epptok_status epptok_i_wire_exchange(epptok_i_wire *wire, const epptok_i_outgoing *frame, int64_t deadline_ns,
                                      bool *spinning, epptok_i_reply *reply, epptok_i_trip *trip, epptok_i_reason *reason)
 {
     trip->sent = false;
     trip->whole = false;
     reply->frame = NULL;
-    epptok_status status = send_frame(descriptor, frame, deadline_ns, trip, reason);
+    epptok_status status = send_frame(wire->descriptor, frame, deadline_ns, trip, reason);
     if (status == EPPTOK_OK) {
         if (spinning != NULL) {
-            spin(descriptor, spinning, deadline_ns);
+            spin(wire->descriptor, spinning, deadline_ns);
         }
-        status = receive_frame(descriptor, deadline_ns, reply, reason);
+        status = receive_frame(wire, deadline_ns, reply, reason);
     }
     if (status != EPPTOK_OK) {
         trip->whole = false;

@@ -85,7 +85,6 @@ int epptok_i_socket_connect(const char *path, int *descriptor)
         (void)close(made);
         return error;
     }
-    (void)fcntl(made, F_SETFL, flags);
     *descriptor = made;
     return 0;
 }

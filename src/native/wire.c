@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -20,8 +19,6 @@
 /* Answers up to this size, or that of the one before, cost one recv(). */
 #define FIRST_READ_BYTES 8192u
 #define MOST_FIRST_READ_BYTES (1u << 20)
-
-#define NS_PER_MS 1000000
 
 static epptok_status failed(epptok_i_reason *reason, const char *what, int error)
 {
@@ -121,27 +118,6 @@ static void spin(int descriptor, bool *spinning, int64_t deadline_ns)
     epptok_i_spin_end(&learnt, spinning, found);
 }
 
-/*
- * Makes recv() wait, so that it does not take a poll() as well. The time is a power of two, which is the same call after call,
- * and never beyond the deadline; what is left after it poll() waits for. false: recv() would wait too long.
- */
-static bool let_receive_wait(epptok_i_wire *wire, int64_t deadline_ns)
-{
-    int64_t left = (deadline_ns - epptok_i_now_ns()) / NS_PER_MS;
-    uint32_t milliseconds = 1u << 20;
-    while (milliseconds > left && milliseconds > 0) {
-        milliseconds /= 2;
-    }
-    if (milliseconds != 0 && milliseconds != wire->receive_ms) {
-        struct timeval limit = {milliseconds / 1000, milliseconds % 1000 * 1000};
-        if (setsockopt(wire->descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) != 0) {
-            return false;
-        }
-        wire->receive_ms = milliseconds;
-    }
-    return milliseconds != 0;
-}
-
 static size_t first_read(const epptok_i_wire *wire)
 {
     if (wire->reply_bytes < FIRST_READ_BYTES) {
@@ -165,8 +141,7 @@ static epptok_status receive_frame(epptok_i_wire *wire, int64_t deadline_ns, epp
     int descriptor = wire->descriptor;
     size_t capacity = first_read(wire);
     size_t received = 0;
-    bool waits = let_receive_wait(wire, deadline_ns);
-    bool expect_wait = !waits;
+    bool expect_wait = true;
     reply->length = 0; /* until the header has come */
     reply->frame = malloc(capacity);
     if (reply->frame == NULL) {
@@ -182,8 +157,7 @@ static epptok_status receive_frame(epptok_i_wire *wire, int64_t deadline_ns, epp
                 return timed_out(reason, received == 0 ? "waiting for the answer" : "the answer was arriving");
             }
         }
-        ssize_t got = recv(descriptor, reply->frame + received, capacity - received, waits ? 0 : MSG_DONTWAIT);
-        waits = false;
+        ssize_t got = recv(descriptor, reply->frame + received, capacity - received, MSG_DONTWAIT);
         expect_wait = got <= 0;
         if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) {
             continue;

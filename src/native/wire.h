@@ -8,9 +8,8 @@
 
 /* One connection, and what its next exchange is likely to be like. Of the call that uses it. */
 typedef struct epptok_i_wire {
-    int descriptor; /* blocks */
-    uint32_t receive_ms;  /* SO_RCVTIMEO as it stands; 0: none */
-    size_t reply_bytes;   /* of the last answer */
+    int descriptor;
+    size_t reply_bytes; /* of the last answer */
 } epptok_i_wire;
 
 typedef struct epptok_i_trip {

@@ -338,7 +338,7 @@ function u32s(bytes: Uint8Array | undefined): Uint32Array {
 
 /** '' when absent, undefined when not UTF-8. */
 function text(bytes: Uint8Array | undefined): string | undefined {
-  if (bytes === undefined) return '';
+  if (bytes === undefined || bytes.length === 0) return '';
   try {
     return strictUtf8.decode(bytes);
   } catch {

@@ -76,6 +76,7 @@ export function callsTable(calls: readonly CallCost[]): string {
   return table(
     [
       'turns',
+      'cores',
       'tokens',
       'parse',
       'render',
@@ -88,6 +89,7 @@ export function callsTable(calls: readonly CallCost[]): string {
     ],
     calls.map((call) => [
       String(call.turns),
+      call.mode === 'pinned' ? 'one' : 'two',
       String(call.tokens),
       ...[call.parse, call.template, call.encode, call.bridge, call.whole].map(({ p50 }) => p50.toFixed(0)),
       call.bridgeShare.toFixed(3),

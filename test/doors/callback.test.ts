@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { STATUS, Tokenizer } from 'epptok';
 import koffi from 'koffi';
@@ -9,10 +11,8 @@ import { total } from '../support/prometheus.ts';
 
 // C on the JavaScript thread that owns the handle: nothing of JavaScript runs there until the call returns.
 const suffix = process.platform === 'darwin' ? 'dylib' : 'so';
-const path = new URL(
-  `../../dist/native/${process.platform}-${process.arch}/libepptok.${suffix}`,
-  import.meta.url,
-).pathname;
+const platform = `${process.platform}-${process.arch}`;
+const path = join(import.meta.dirname, '../../dist/native', platform, `libepptok.${suffix}`);
 const library = koffi.load(path);
 const RequestStruct = koffi.struct({
   struct_size: 'size_t',
@@ -53,7 +53,7 @@ class Canceller {
       Atomics.wait(begin, 0, 0, 20_000);
       Atomics.wait(begin, 0, 1, 50);
       cancel(handle, callId);`;
-    const koffi = new URL(import.meta.resolve('koffi')).pathname;
+    const koffi = fileURLToPath(import.meta.resolve('koffi'));
     this.#worker = new Worker(source, {
       eval: true,
       execArgv: [],

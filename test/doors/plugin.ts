@@ -27,7 +27,7 @@ const runOnThreads = library.func('plugin_run_on_threads', 'uint32_t', [
   'void *',
 ]);
 
-export const TRANSPORT_NAMES = ['none', 'callback', 'direct', 'socket'] as const;
+const TRANSPORT_NAMES = ['none', 'callback', 'direct', 'socket'] as const;
 export const KIND = { auto: 0, chat: 1, completion: 2, embedding: 3, text: 4 } as const;
 
 export interface PluginAnswer {

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { STATUS, Tokenizer } from 'epptok';
 import koffi from 'koffi';
-import { freshText } from '../fresh-text.ts';
 import { modelDirectory } from '../models.ts';
 import { total } from '../support/prometheus.ts';
+import { unseenWords } from '../unseen-words.ts';
 
 // C on the JavaScript thread that owns the handle: nothing of JavaScript runs there until the call returns.
 const suffix = process.platform === 'darwin' ? 'dylib' : 'so';
@@ -112,7 +112,7 @@ describe('a call of C on the thread that owns the handle', () => {
   it('is cancelled by another thread, and the next one gets its own ids', async () => {
     const canceller = new Canceller(tokenizer.nativeHandle, 7);
     await canceller.online();
-    const slow = Buffer.from(freshText(8_000_000, 3));
+    const slow = Buffer.from(unseenWords(8_000_000, 3));
     canceller.begin();
     const cancelled = call(slow, { callId: 7 });
     assert.equal(cancelled.status, STATUS.CANCELLED, cancelled.message);
@@ -122,7 +122,7 @@ describe('a call of C on the thread that owns the handle', () => {
 
   it('expires at its deadline, and the next one gets its own ids', () => {
     for (const timeoutMs of [1, 5, 20]) {
-      const expired = call(Buffer.from(freshText(4_000_000, timeoutMs)), { timeoutMs });
+      const expired = call(Buffer.from(unseenWords(4_000_000, timeoutMs)), { timeoutMs });
       assert.equal(expired.status, STATUS.TIMEOUT, expired.message);
       assert.deepEqual(call(HELLO).ids, [9707, 1879]);
     }

@@ -1,3 +1,4 @@
+import { BESIDE_HEAD, besideCells } from '../beside/rows.ts';
 import type { CallCost } from '../cost/calls.ts';
 import type { CopyCost } from '../cost/copies.ts';
 import type { InstrumentCost } from '../cost/instruments.ts';
@@ -70,6 +71,10 @@ export function threadsTable({ cells }: NonNullable<AllResults['threads']>): str
       ...[cell.queue, cell.encode, cell.roundTrip].flatMap(({ p50, p99 }) => [ms(p50), ms(p99)]),
     ]),
   );
+}
+
+export function besideTable({ rows }: NonNullable<AllResults['beside']>): string {
+  return table(BESIDE_HEAD, besideCells(rows));
 }
 
 export function callsTable(calls: readonly CallCost[]): string {

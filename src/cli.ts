@@ -24,10 +24,10 @@ interface ModelArguments {
   readonly engine: 'vllm' | 'dynamo';
   readonly transformers: '4' | '5';
   readonly contextLength?: number;
-  readonly threads: number;
 }
 
 interface ServeArguments extends ModelArguments {
+  readonly threads: number;
   readonly allowChatTemplate?: true;
   readonly socket: string;
   readonly socketGroup?: string;
@@ -74,6 +74,7 @@ withModelOptions(program.command('serve'))
     '--socket <path>',
     'where to listen; the last directory of it is made with mode 0700, the socket with 0600',
   )
+  .option('--threads <n>', 'worker threads, at most 1024; 0: the cores available', threadNumber, 0)
   .option(...ALLOW_CHAT_TEMPLATE)
   .option('--socket-group <group>', 'let this group in: directory 0750, socket 0660')
   .option('--max-queue-calls <n>', 'calls that may wait before BACKPRESSURE', queueCalls, 1024)
@@ -119,7 +120,6 @@ function withModelOptions(command: Command): Command {
       'model directory with tokenizer.json; repeat it for several models',
       (value: string, before: string[] = []) => [...before, value],
     )
-    .option('--threads <n>', 'worker threads, at most 1024; 0: the cores available', threadNumber, 0)
     .option('--context-length <n>', "tokens, instead of the model's own; 0: the model's own", wholeNumber)
     .addOption(
       new Option('--engine <name>', 'whose special tokens completions, embeddings and texts get')
@@ -192,7 +192,7 @@ async function encode(file: string | undefined, options: EncodeArguments): Promi
     const body = file === undefined ? await standardInput() : readFileSync(file);
     tokenizer = await AsyncTokenizer.create({
       model: options.model,
-      threads: options.threads || 1,
+      threads: 1,
       engine,
       transformers: major(options.transformers),
       allowChatTemplate: options.allowChatTemplate ?? false,

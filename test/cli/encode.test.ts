@@ -107,8 +107,8 @@ describe('epptok encode ends with 1 and names the culprit', () => {
     ],
     ['an unknown kind', [...MODEL_GIVEN, '--kind', 'prose'], CHAT, /--kind.*prose.*chat, completion/],
     ['an unknown engine', [...MODEL_GIVEN, '--engine', 'sglang'], CHAT, /--engine.*sglang.*vllm, dynamo/],
-    ['a number that is none', [...MODEL_GIVEN, '--threads', 'two'], CHAT, /--threads.*two/],
-    ['too many threads', [...MODEL_GIVEN, '--threads', '2000'], CHAT, /INVALID_ARGUMENT: .*threads/],
+    ['a number that is none', [...MODEL_GIVEN, '--context-length', 'two'], CHAT, /--context-length.*two/],
+    ['threads, of which one body takes one', [...MODEL_GIVEN, '--threads', '2'], CHAT, /--threads/],
     ['an unknown option', [...MODEL_GIVEN, '--thread', '2'], CHAT, /--thread\b/],
     ['a file that is missing', [...MODEL_GIVEN, 'nofile.json'], '', /INVALID_ARGUMENT: .*nofile\.json/],
     ['no body', MODEL_GIVEN, '', /INVALID_REQUEST: the body: not JSON at byte 0/],
@@ -168,14 +168,16 @@ describe('epptok', () => {
   it('--help names every command, with examples', async () => {
     const ended = await epptok(['--help']);
     assert.equal(ended.code, 0);
-    for (const word of ['serve', 'encode', 'Examples:', '--version'])
+    for (const word of ['serve', 'encode', 'doctor', 'Examples:', '--version'])
       assert.ok(ended.stdout.includes(word), word);
   });
 
-  it('encode --help and serve --help describe every option', async () => {
+  it('--help of a command describes every option', async () => {
     for (const [command, options] of [
-      ['encode', ['--model', '--kind', '--json', '--prompt', '--engine', '--threads', '--context-length']],
-      ['serve', ['--model', '--socket', '--socket-group', '--max-queue-calls', '--max-queue-bytes', '--log']],
+      ['doctor', ['--model', '--engine', '--transformers', '--context-length']],
+      ['encode', ['--model', '--kind', '--json', '--prompt', '--allow-chat-template']],
+      ['serve', ['--model', '--socket', '--threads', '--max-queue-calls', '--max-queue-bytes', '--log']],
+      ['serve', ['--socket-group', '--metrics', '--stall-trace-ms', '--allow-chat-template']],
     ] as const) {
       const ended = await epptok([command, '--help']);
       assert.equal(ended.code, 0);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { after, afterEach, describe, it } from 'node:test';
 import { modelDirectory } from '../models.ts';
 import { CLI, nativeProgram, ROOT } from '../support/built.ts';
-import { run, textOf } from '../support/subprocess.ts';
+import { type Sidecar, startSidecar } from '../support/sidecar.ts';
+import { run } from '../support/subprocess.ts';
 import { epptok } from './cli.ts';
 
 const MODEL = modelDirectory('qwen3');
@@ -17,12 +18,6 @@ const LIMIT_MS = 120_000;
 const folder = mkdtempSync(join(tmpdir(), 'epptok-serve-'));
 after(() => rmSync(folder, { recursive: true }));
 
-interface Sidecar {
-  readonly process: ChildProcess;
-  readonly socket: string;
-  readonly log: () => string;
-}
-
 const started: ChildProcess[] = [];
 afterEach(() => {
   for (const child of started.splice(0)) child.kill('SIGKILL');
@@ -31,17 +26,9 @@ afterEach(() => {
 /** `epptok serve` once it says that it is ready. */
 async function ready(name: string, ...args: string[]): Promise<Sidecar> {
   const socket = join(folder, name, 'epptok.sock');
-  const command = [CLI, 'serve', '--model', `qwen3=${MODEL}`, '--socket', socket, '--threads', '1', ...args];
-  const child = spawn(process.execPath, command, { stdio: ['ignore', 'ignore', 'pipe'] });
-  started.push(child);
-  const log = textOf(child.stderr!);
-  const limit = Date.now() + LIMIT_MS;
-  while (!log().includes('"msg":"ready"')) {
-    assert.equal(child.exitCode, null, `it ended before it was ready: ${log()}`);
-    assert.ok(Date.now() < limit, `it is not ready: ${log()}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return { process: child, socket, log };
+  const sidecar = await startSidecar(socket, ['--model', `qwen3=${MODEL}`, '--threads', '1', ...args]);
+  started.push(sidecar.process);
+  return sidecar;
 }
 
 async function endOf({ process: child }: Sidecar): Promise<unknown[]> {
@@ -144,6 +131,16 @@ describe('epptok serve ends with 1 and names the culprit', () => {
       /INIT_FAILED: .*no-such-group/,
     ],
     ['a path that is no socket', ['--model', MODEL, '--socket', CLI], /INIT_FAILED: .*cli\.js/],
+    [
+      'threads that are no number',
+      ['--model', MODEL, '--socket', socket, '--threads', 'two'],
+      /--threads.*two/,
+    ],
+    [
+      'too many threads',
+      ['--model', MODEL, '--socket', socket, '--threads', '2000'],
+      /INVALID_ARGUMENT: .*--threads.*at most 1024/,
+    ],
     ['an unknown level', ['--model', MODEL, '--socket', socket, '--log', 'loud'], /--log.*loud/],
   ];
   for (const [what, args, stderr] of CASES) {

@@ -28,8 +28,9 @@ export async function startSidecar(
   const log = textOf(child.stderr);
   const limit = Date.now() + LIMIT_MS;
   while (!log().includes('"msg":"ready"')) {
-    assert.equal(child.exitCode, null, `it ended before it was ready: ${log()}`);
-    assert.ok(Date.now() < limit, `it is not ready: ${log()}`);
+    assert.equal(child.exitCode ?? child.signalCode, null, `it ended before it was ready: ${log()}`);
+    if (Date.now() > limit) child.kill('SIGKILL');
+    assert.ok(Date.now() <= limit, `it is not ready after ${LIMIT_MS} ms: ${log()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return {

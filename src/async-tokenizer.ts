@@ -75,12 +75,16 @@ export class AsyncTokenizer {
   }
 
   async detokenize(options: DetokenizeOptions): Promise<string> {
-    const { ids, flags, model, timeoutMs = this.#settings.timeoutMs } = checkedDetokenize(options);
-    const request: Request = { operation: 'detokenize', flags, model, ids };
+    const { clock } = this.#loop;
+    const [request, timeoutMs] = within(clock, 'accept', () => {
+      const { ids, flags, model, timeoutMs = this.#settings.timeoutMs } = checkedDetokenize(options);
+      const request: Request = { operation: 'detokenize', flags, model, ids };
+      return [request, timeoutMs] as const;
+    });
     const tracked = this.#tracker.begin(request);
     const response = await this.#runtime.dispatcher.submit(request, deadlineIn(timeoutMs)).response;
     this.#tracker.end(tracked, response);
-    return textResult(response);
+    return within(clock, 'decode', () => textResult(response));
   }
 
   /** Metrics in Prometheus text format. */

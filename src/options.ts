@@ -48,8 +48,8 @@ export interface TokenizerOptions {
    */
   stallTraceMs?: number;
   /**
-   * Is told of every call of `tokenize` and `detokenize`, failures too; what it throws harms no call. Not of a plugin's calls
-   * through `nativeHandle`, whose results have their timings in `epptok_result_timings`.
+   * Is told of every call of `tokenize` and `detokenize`, failures too, but for those whose options are refused; what it throws
+   * harms no call. Not of a plugin's calls through `nativeHandle`, whose results have their timings in `epptok_result_timings`.
    */
   onRequest?: RequestHook;
 }

@@ -11,14 +11,17 @@ const until = performance.now() + 700;
 while (performance.now() < until);
 await sleep(50);
 
-// A body as an object is serialised on the caller's loop, here at leisure.
-let blocked = 0;
-const body = {
-  get prompt() {
-    if (blocked++ === 0) for (const end = performance.now() + 900; performance.now() < end; );
-    return 'canary';
-  },
+// What is read on the caller's loop when a call is made is given at leisure, the first time.
+const atLeisure = (value) => {
+  let read = 0;
+  return () => {
+    if (read++ === 0) for (const end = performance.now() + 900; performance.now() < end; );
+    return value;
+  };
 };
-await tokenizer.tokenize({ body });
+const slowly = (name, value) => Object.defineProperty({}, name, { enumerable: true, get: atLeisure(value) });
+await tokenizer.tokenize({ body: slowly('prompt', 'canary') });
+await sleep(50);
+await tokenizer.detokenize(slowly('ids', [9707]));
 await sleep(50);
 await tokenizer.close();

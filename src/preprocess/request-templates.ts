@@ -15,7 +15,7 @@ export class RequestTemplates {
   readonly #kept = new Map<string, Outcome<ChatTemplate>>();
   #characters = 0;
 
-  /** The compiled template; UNSUPPORTED with its fault where there is none. */
+  /** The compiled template. One that is too long is INVALID_REQUEST, one that cannot be compiled UNSUPPORTED. */
   open(source: string): Outcome<ChatTemplate> {
     if (source.length > MAXIMUM_SIZE) {
       return fail('INVALID_REQUEST', `chat_template has more than ${MAXIMUM_SIZE} characters`);

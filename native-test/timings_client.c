@@ -271,6 +271,9 @@ int main(int argc, char **argv)
         } else if (strcmp(argv[i], "--kind") == 0) {
             for (self.kind = 0; self.kind < 5 && strcmp(value, KINDS[self.kind]) != 0; self.kind++) {
             }
+        } else {
+            fprintf(stderr, "timings_client: unknown option %s\n", argv[i]);
+            return 2;
         }
     }
     char *text = read_bodies(bodies, &self);

@@ -38,19 +38,27 @@ function endWithThisProcess(child: ChildProcess): void {
   child.on('exit', () => process.off('exit', end));
 }
 
-/** Waits for a line that holds `word`, and gives it back; a child that ends before has failed. */
+/** The longest that a child may take to say something: models are loaded and loads are run meanwhile. */
+const SAYS_WITHIN_MS = 300_000;
+const ENDS_WITHIN_MS = 10_000;
+
+/** Waits for a line that holds `word`, and gives it back; a child that ends before, or says nothing, has failed. */
 export async function waitForLine({ process: child, says }: Child, word: string): Promise<string> {
-  for await (const line of createInterface(says)) {
+  const limit = AbortSignal.timeout(SAYS_WITHIN_MS);
+  for await (const line of createInterface({ input: says, signal: limit })) {
     if (!line.includes(word)) continue;
     says.resume();
     return line;
   }
-  throw new Error(`${child.spawnargs.join(' ')} ended before it said ${word}`);
+  const how = limit.aborted ? `did not within ${SAYS_WITHIN_MS / 1000} s say` : 'ended before it said';
+  throw new Error(`${child.spawnargs.join(' ')} ${how} ${word}`);
 }
 
 /** Ends `child` and waits until it has ended. */
 export async function stop({ process: child }: Child): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGTERM');
+  const limit = setTimeout(() => child.kill('SIGKILL'), ENDS_WITHIN_MS);
   await once(child, 'exit');
+  clearTimeout(limit);
 }

@@ -77,9 +77,15 @@ const runtime: Options = {
   },
 };
 
-// Builds into one folder run at the same time, so that none of them may be the one that clears it. dist/native is CMake's.
-mkdirSync('dist', { recursive: true });
-for (const name of readdirSync('dist'))
-  if (name !== 'native') rmSync(join('dist', name), { recursive: true });
+/** Builds into one folder run at the same time, so that none of them may be the one that clears it. dist/native is CMake's. */
+function clearDist(): void {
+  mkdirSync('dist', { recursive: true });
+  for (const name of readdirSync('dist'))
+    if (name !== 'native') rmSync(join('dist', name), { recursive: true });
+}
 
-export default defineConfig([npm, doors, types, runtime]);
+// A function: tools that read this file without building must find dist as it was.
+export default defineConfig(() => {
+  clearDist();
+  return [npm, doors, types, runtime];
+});

@@ -1,7 +1,7 @@
 # The native host's own tests: its sources with their internal symbols, no Node.
 set(HOST ${CMAKE_CURRENT_LIST_DIR}/../src/native)
 file(GLOB HOST_SOURCES CONFIGURE_DEPENDS ${HOST}/host*.c)
-add_library(host_under_test STATIC ${HOST_SOURCES} ${HOST}/absolute.c ${HOST}/clock.c ${HOST}/descriptor.c ${HOST}/frame.c ${HOST}/reason.c ${HOST}/spin.c
+add_library(host_under_test STATIC ${HOST_SOURCES} ${HOST}/absolute.c ${HOST}/clock.c ${HOST}/descriptor.c ${HOST}/frame.c ${HOST}/pieces.c ${HOST}/reason.c ${HOST}/spin.c
   ${CMAKE_CURRENT_LIST_DIR}/host_peer.c)
 epptok_compile(host_under_test)
 target_link_libraries(host_under_test PUBLIC Threads::Threads)
@@ -27,7 +27,7 @@ function(host_test name library)
   set_tests_properties(${name} PROPERTIES TIMEOUT 120 ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1")
 endfunction()
 
-foreach(name queue large life socket lead silent hostile listen control stress)
+foreach(name queue large life socket lead landing silent hostile listen control stress)
   host_test(host_${name}_test host_under_test)
 endforeach()
 if(TARGET host_under_test_poll)

@@ -17,10 +17,10 @@ import type { Model, Models } from './model.ts';
 
 /**
  * The one place where a request becomes ids. Pure: it reads nothing but its arguments and the clock, and never throws.
- * `worker` is the number of the calling worker, which the response names. Time in the queue is for the caller to add.
+ * `worker` is the number of the calling worker, which the response names; `queue` the microseconds that the call has waited for it.
  */
-export function serve(request: Request, models: Models, worker: number): Response {
-  const clock = new Clock();
+export function serve(request: Request, models: Models, worker: number, queue = 0): Response {
+  const clock = new Clock(request.operation === 'tokenize' ? 'parse' : undefined);
   let response: Response;
   try {
     response =
@@ -28,34 +28,49 @@ export function serve(request: Request, models: Models, worker: number): Respons
   } catch (error) {
     response = failureOf(faultOf(error));
   }
-  return { ...response, worker, timings: clock.timings() };
+  return { ...response, worker, timings: clock.timings(queue) };
 }
+
+type Stage = 'parse' | 'template' | 'encode';
 
 /** Microseconds spent in each stage, and in all. */
 class Clock {
   readonly #start = performance.now();
-  readonly #spent = { parse: 0, template: 0, encode: 0 };
+  #stage: Stage | undefined;
+  #since = this.#start;
+  #parse = 0;
+  #template = 0;
+  #encode = 0;
 
-  time<T>(stage: 'parse' | 'template' | 'encode', work: () => T): T {
-    const start = performance.now();
-    try {
-      return work();
-    } finally {
-      this.#spent[stage] += performance.now() - start;
-    }
+  constructor(first: Stage | undefined) {
+    this.#stage = first;
   }
 
-  timings(): Timings {
-    const { parse, template, encode } = this.#spent;
-    const us = (ms: number) => Math.round(ms * 1000);
+  /** The stage before ends, and `stage` begins; undefined: none does. */
+  enter(stage: Stage | undefined): void {
+    const now = performance.now();
+    const spent = now - this.#since;
+    if (this.#stage === 'parse') this.#parse = spent;
+    else if (this.#stage === 'template') this.#template = spent;
+    else if (this.#stage === 'encode') this.#encode = spent;
+    this.#stage = stage;
+    this.#since = now;
+  }
+
+  timings(queue: number): Timings {
+    this.enter(undefined);
     return {
-      queue: 0,
-      parse: us(parse),
-      template: us(template),
-      encode: us(encode),
-      total: us(performance.now() - this.#start),
+      queue,
+      parse: microseconds(this.#parse),
+      template: microseconds(this.#template),
+      encode: microseconds(this.#encode),
+      total: queue + microseconds(this.#since - this.#start),
     };
   }
+}
+
+function microseconds(milliseconds: number): number {
+  return Math.round(milliseconds * 1000);
 }
 
 /** What becomes of a prompt: its sequences, and the text of the first if there is one. */
@@ -73,12 +88,13 @@ function tokenize(request: TokenizeRequest, models: Models, clock: Clock): Respo
   if ((request.flags & both) === both) {
     return failure('INVALID_ARGUMENT', 'flags: special tokens cannot be both added and left out');
   }
-  const body = clock.time('parse', () => readBody(request.kind, request.body));
+  const body = readBody(request.kind, request.body);
   if (!body.ok) return failureOf(body.fault);
   const model = chooseModel(models, request.model, body.value.model);
   if (!model.ok) return failureOf(model.fault);
-  const parsed = clock.time('parse', () => readRequest(request.kind, body.value, model.value.idLimit));
+  const parsed = readRequest(request.kind, body.value, model.value.idLimit);
   if (!parsed.ok) return failureOf(parsed.fault, model.value);
+  clock.enter(undefined);
   const answer = answerOf(parsed.value, request.flags, model.value, clock);
   if (!answer.ok) return failureOf(answer.fault, model.value);
   const tooLong = refuseLength(parsed.value.kind, answer.value.sequences, model.value);
@@ -114,16 +130,17 @@ function answerOf(parsed: ParsedRequest, flags: number, model: Model, clock: Clo
     const provenance = precomputed === undefined ? 'passthrough' : 'precomputed';
     return succeed({ sequences, provenance, prompt: undefined });
   }
-  const prompts = clock.time('template', () => promptsOf(source, model));
+  clock.enter('template');
+  const prompts = promptsOf(source, model);
   if (!prompts.ok) return prompts;
   const { pieces: ofPrompts, warnings } = prompts.value;
   const prompt = wantsPrompt ? ofPrompts[0]?.join('') : undefined;
   if (precomputed !== undefined)
     return succeed({ sequences: [precomputed], provenance: 'precomputed', prompt });
   const special = addsSpecialTokens(parsed, flags, model);
-  const sequences = clock.time('encode', () =>
-    ofPrompts.map((pieces) => model.encoder.encode(pieces, special)),
-  );
+  clock.enter('encode');
+  const sequences = ofPrompts.map((pieces) => model.encoder.encode(pieces, special));
+  clock.enter(undefined);
   return succeed({ sequences, provenance: 'tokenized', prompt, warnings });
 }
 
@@ -187,17 +204,20 @@ function success(answer: Answer, parsed: ParsedRequest, flags: number, model: Mo
     const [first] = sequences;
     annotations.token_ids = sequences.length === 1 ? [...(first ?? [])] : sequences.map((ids) => [...ids]);
   }
-  return {
+  const response: Mutable<Response> = {
     ...failure('OK', ''),
     model: model.name,
     provenance,
     ids: concatenate(sequences),
     counts: sequences.map((ids) => ids.length),
-    ...(flags & FLAGS.wantPrompt && prompt !== undefined ? { prompt } : {}),
-    ...(Object.keys(annotations).length > 0 ? { annotations: JSON.stringify(annotations) } : {}),
-    ...(warnings.length > 0 ? { warnings } : {}),
   };
+  if (flags & FLAGS.wantPrompt && prompt !== undefined) response.prompt = prompt;
+  if (Object.keys(annotations).length > 0) response.annotations = JSON.stringify(annotations);
+  if (warnings.length > 0) response.warnings = warnings;
+  return response;
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 function concatenate(sequences: readonly Uint32Array[]): Uint32Array {
   const [first] = sequences;

@@ -55,9 +55,7 @@ export class CallerThread {
   }
 
   #answer(request: Request, queue: number, inKind: (response: Response) => Answer): void {
-    const served = serve(request, this.#models, this.#worker);
-    const timings = { ...served.timings, queue, total: queue + served.timings.total };
-    const response: Response = { ...served, timings };
+    const response = serve(request, this.#models, this.#worker, queue);
     const answer = inKind(response);
     this.#counters.settle(request, response, () => this.#line.answer(answer));
   }

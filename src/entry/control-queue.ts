@@ -14,7 +14,7 @@ export class ControlQueue {
   readonly #clock: OperationClock | undefined;
   readonly #writer = new FrameWriter();
   readonly #buffer = new Uint8Array(1024);
-  readonly #job: Job = { ticket: 0n, length: 0, timeoutMs: 0, queue: 0 };
+  readonly #job: Job = { ticket: 0, length: 0, timeoutMs: 0, queue: 0 };
 
   constructor(
     library: NativeLibrary,
@@ -41,10 +41,10 @@ export class ControlQueue {
     }
   }
 
-  async #answer(ticket: bigint): Promise<void> {
+  async #answer(ticket: number): Promise<void> {
     const response = { ...failure('OK', ''), text: await this.#render() };
     within(this.#clock, 'reply', () =>
-      this.#library.reply(this.#host, ticket, this.#writer.response(response, 0n)),
+      this.#library.reply(this.#host, ticket, this.#writer.responseBeforeIds(response, 0n), response.ids),
     );
   }
 }

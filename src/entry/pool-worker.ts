@@ -40,6 +40,7 @@ export function answerCaller(task: CallerTask): void {
   if (opened.ok) new CallerThread(task, opened.value.models, opened.value.number).run();
 }
 
+/** Time in the queue is for the dispatcher to add, which knows it. */
 function serveOne(request: Request): unknown {
   if (opened.ok) return movingIds(serve(request, opened.value.models, opened.value.number));
   return failure(opened.fault.status, opened.fault.message);

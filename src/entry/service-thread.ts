@@ -44,7 +44,7 @@ class ServiceThread {
   run(task: ServiceTask): void {
     const { library } = this.#service;
     const { host } = this.#seed;
-    const job: Job = { ticket: 0n, length: 0, timeoutMs: 0, queue: 0 };
+    const job: Job = { ticket: 0, length: 0, timeoutMs: 0, queue: 0 };
     const counters = new CallCounters([...this.#service.models.keys()], task.counters);
     counters.start();
     for (;;) {
@@ -60,7 +60,12 @@ class ServiceThread {
   #answer(job: Job, counters: CallCounters): void {
     const { library, models, worker } = this.#service;
     const send = (response: Response, callId: bigint) =>
-      library.reply(this.#seed.host, job.ticket, this.#writer.response(response, callId));
+      library.reply(
+        this.#seed.host,
+        job.ticket,
+        this.#writer.responseBeforeIds(response, callId),
+        response.ids,
+      );
     const frame = decodeRequest(this.#buffer.subarray(0, job.length));
     if (!frame.ok) {
       send(failure(frame.fault.status, frame.fault.message), 0n);
@@ -71,9 +76,7 @@ class ServiceThread {
       send(failure('INTERNAL', `${request.operation} is not for a service thread`), callId);
       return;
     }
-    const served = serve(request, models, worker);
-    const timings = { ...served.timings, queue: job.queue, total: job.queue + served.timings.total };
-    const response: Response = { ...served, timings };
+    const response = serve(request, models, worker, job.queue);
     counters.settle(request, response, () => send(response, callId));
   }
 }

@@ -20,7 +20,7 @@ export interface HostOptions {
 /** A job that `next` copied into the caller's buffer. */
 export interface Job {
   /** Names the job in `reply`. */
-  ticket: bigint;
+  ticket: number;
   /** Bytes of the request frame; with `NEXT.grow`, the capacity it needs. */
   length: number;
   /** Milliseconds until its deadline. */
@@ -32,7 +32,8 @@ export interface Job {
 /** As in include/epptok.h and package.json. */
 const VERSION = '0.1.0';
 
-const JOB_WORDS = 4; // epptok_host_job: ticket, length, deadline_ms, queue_us
+/** epptok_host_job, four u64: ticket, length, deadline_ms, queue_us. None outgrows what a number holds exactly. */
+const JOB_WORDS = 8;
 const COUNTERS = [
   'queuedCalls',
   'queuedBytes',
@@ -70,10 +71,17 @@ export class NativeLibrary {
     queue: number,
     buffer: Uint8Array,
     capacity: number,
-    job: BigUint64Array,
+    job: Uint32Array,
     waitMs: number,
   ) => number;
-  readonly #reply: (host: number, ticket: bigint, frame: Uint8Array, length: number) => number;
+  readonly #reply: (
+    host: number,
+    ticket: number,
+    frame: Uint8Array,
+    length: number,
+    ids: Uint32Array,
+    count: number,
+  ) => number;
   readonly #attach: (
     host: number,
     callback: bigint,
@@ -84,7 +92,7 @@ export class NativeLibrary {
   readonly #endWithThread: (host: number, handle: bigint) => number;
   readonly #counters: (host: number, counters: BigUint64Array) => number;
   readonly #close: (handle: bigint) => number;
-  readonly #words = new BigUint64Array(JOB_WORDS);
+  readonly #words = new Uint32Array(JOB_WORDS);
   readonly #message = new Uint8Array(512);
 
   /** 1 when a caller waits in the queue and no service has come for it yet. */
@@ -114,7 +122,14 @@ export class NativeLibrary {
       'void *',
       'uint32_t',
     ]);
-    this.#reply = library.func('epptok_host_reply', 'int32_t', ['uint32_t', 'uint64_t', 'void *', size]);
+    this.#reply = library.func('epptok_host_reply_with_ids', 'int32_t', [
+      'uint32_t',
+      'uint64_t',
+      'void *',
+      size,
+      'void *',
+      size,
+    ]);
     this.wanted = library.func('epptok_host_wanted', 'int32_t', ['uint32_t']);
     this.#counters = library.func('epptok_host_counters_read', 'int32_t', ['uint32_t', 'void *']);
     this.stop = library.func('epptok_host_stop', 'void', ['uint32_t']);
@@ -161,17 +176,17 @@ export class NativeLibrary {
     const words = this.#words;
     const found = this.#next(host, queue, buffer, buffer.length, words, waitMs);
     if (found === NEXT.job || found === NEXT.grow) {
-      job.ticket = words[0]!;
-      job.length = Number(words[1]);
-      job.timeoutMs = Number(words[2]);
-      job.queue = Number(words[3]);
+      job.ticket = u64(words, 0);
+      job.length = u64(words, 2);
+      job.timeoutMs = u64(words, 4);
+      job.queue = u64(words, 6);
     }
     return found;
   }
 
-  /** True if somebody still waited for it. */
-  reply(host: number, ticket: bigint, frame: Uint8Array): boolean {
-    return this.#reply(host, ticket, frame, frame.length) === 1;
+  /** Answers with a frame, given without its ids (FrameWriter.responseBeforeIds). True if somebody still waited for it. */
+  reply(host: number, ticket: number, frame: Uint8Array, ids: Uint32Array): boolean {
+    return this.#reply(host, ticket, frame, frame.length, ids, ids.length) === 1;
   }
 
   /**
@@ -209,6 +224,11 @@ export class NativeLibrary {
   #reason(): string {
     return Buffer.from(this.#message.subarray(0, this.#message.indexOf(0))).toString('utf8');
   }
+}
+
+/** A little-endian u64 below 2^53. */
+function u64(words: Uint32Array, at: number): number {
+  return words[at]! + words[at + 1]! * 2 ** 32;
 }
 
 /** libepptok for this platform, beside the bundle (`native/linux-x64/libepptok.so`), or the copy that is loaded already. */

@@ -79,10 +79,7 @@ void epptok_i_frame_set_word(epptok_i_outgoing *frame, size_t word, uint32_t val
 
 void epptok_i_frame_write(const epptok_i_outgoing *frame, uint8_t *to)
 {
-    for (size_t i = 0; i < frame->part_count; i++) {
-        memcpy(to, frame->parts[i].data, frame->parts[i].length);
-        to += frame->parts[i].length;
-    }
+    epptok_i_pieces_write(frame->parts, frame->part_count, 0, to);
 }
 
 const char *epptok_i_frame_announced(const uint8_t header[EPPTOK_I_HEADER_BYTES], uint64_t limit, uint64_t *length)

@@ -2,6 +2,8 @@
 #ifndef EPPTOK_FRAME_H
 #define EPPTOK_FRAME_H
 
+#include "pieces.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,11 +59,6 @@ typedef struct epptok_i_section {
     const void *data;
     size_t length;
 } epptok_i_section;
-
-typedef struct epptok_i_bytes {
-    const void *data;
-    size_t length;
-} epptok_i_bytes;
 
 #define EPPTOK_I_MAX_OUTGOING_SECTIONS 9u
 

@@ -41,7 +41,7 @@ EPPTOK_API uint32_t epptok_host_start(const epptok_host_options *options, char *
 EPPTOK_API void epptok_host_set_ready(uint32_t host, uint32_t status, const char *message);
 
 /* What epptok_host_next() found. */
-#define EPPTOK_HOST_JOB 1       /* a job was copied into `buffer`; job->ticket names it */
+#define EPPTOK_HOST_JOB 1       /* a job is in `buffer`; job->ticket names it */
 #define EPPTOK_HOST_IDLE 0      /* nothing within wait_ms */
 #define EPPTOK_HOST_GROW (-1)   /* the next job needs job->length bytes; it is still queued */
 #define EPPTOK_HOST_STOPPED (-2) /* stopped, or no such host */
@@ -58,7 +58,7 @@ typedef struct epptok_host_job {
 #define EPPTOK_HOST_QUEUE_CONTROL 1u /* STATS, for the runtime's own thread */
 
 /*
- * Waits at most wait_ms for a job and copies its frame into `buffer`. A job whose deadline has passed is never handed out.
+ * Waits at most wait_ms for a job whose frame it puts into `buffer`; until then it may put others' bytes there. A job whose deadline has passed is never handed out.
  * First in, first out, but calls of more than 256 KiB never hold all services: one thread stays free for the others, if
  * there are two. A thread that ends without a reply to the last call it took ends that call with UNAVAILABLE.
  */
@@ -67,6 +67,10 @@ EPPTOK_API int32_t epptok_host_next(uint32_t host, uint32_t queue, uint8_t *buff
 
 /* Copies `frame` as the answer of `ticket`. 1 if somebody still waited for it, 0 if not (expired, cancelled, disconnected). */
 EPPTOK_API int32_t epptok_host_reply(uint32_t host, uint64_t ticket, const uint8_t *frame, size_t length);
+
+/* The same for a frame whose IDS, its last section, lies elsewhere: `frame` is all that stands before it. */
+EPPTOK_API int32_t epptok_host_reply_with_ids(uint32_t host, uint64_t ticket, const uint8_t *frame, size_t length,
+                                              const uint32_t *ids, size_t count);
 
 /* 1 when a caller waits in the queue and no service has called next() yet: the services are started on first use. */
 EPPTOK_API int32_t epptok_host_wanted(uint32_t host);

@@ -1,5 +1,6 @@
 /* Calls of sockets: how one begins, and how it ends without a service's reply. */
 #include "host_connection.h"
+#include "host_io.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +16,11 @@ void epptok_i_explain_limit(const epptok_i_host *host, uint64_t length, char *me
              host->max_frame_bytes);
 }
 
-/* host->lock is held. OK: *job is in the queue. Otherwise the answer. */
+/*
+ * host->lock is held. OK with job->connection: *job is in the queue, or in the hands of the service that leads. A job without a
+ * frame, which lies in the landing, and that nobody takes from there is left as it is (OK): it needs a frame of its own.
+ * Otherwise the answer.
+ */
 static epptok_status enter(epptok_i_connection *connection, const epptok_i_incoming *call, epptok_i_job *job,
                            epptok_i_waiter **service, char *message, size_t capacity)
 {
@@ -40,7 +45,10 @@ static epptok_status enter(epptok_i_connection *connection, const epptok_i_incom
     if (status != EPPTOK_OK) {
         return status;
     }
-    if (!epptok_i_enqueue(host, job, service)) {
+    if (job->frame == NULL && !epptok_i_service_takes(host, job)) {
+        return EPPTOK_OK;
+    }
+    if (!(job->frame == NULL ? epptok_i_service_begin(host, job) : epptok_i_enqueue(host, job, service))) {
         snprintf(message, capacity, "memory ran out in the runtime");
         return EPPTOK_OUT_OF_MEMORY;
     }
@@ -50,8 +58,19 @@ static epptok_status enter(epptok_i_connection *connection, const epptok_i_incom
     return EPPTOK_OK;
 }
 
-bool epptok_i_connection_call(epptok_i_connection *connection, uint8_t *frame, size_t length, int64_t arrived_ns)
+static uint8_t *copy_of(const uint8_t *frame, size_t length)
 {
+    uint8_t *copy = malloc(length);
+    if (copy != NULL) {
+        memcpy(copy, frame, length);
+    }
+    return copy;
+}
+
+bool epptok_i_connection_call(epptok_i_connection *connection, uint8_t *frame, size_t length, int64_t arrived_ns,
+                              bool in_landing)
+{
+    uint8_t *own = in_landing ? NULL : frame;
     epptok_i_host *host = connection->host;
     epptok_i_incoming call;
     epptok_i_job *job = NULL;
@@ -59,7 +78,7 @@ bool epptok_i_connection_call(epptok_i_connection *connection, uint8_t *frame, s
     char message[512] = "";
     epptok_status status = EPPTOK_OUT_OF_MEMORY;
     if (epptok_i_frame_decode(frame, length, &call) != NULL) {
-        free(frame);
+        free(own);
         pthread_mutex_lock(&host->lock);
         host->counters.bad_frames++;
         pthread_mutex_unlock(&host->lock);
@@ -67,10 +86,10 @@ bool epptok_i_connection_call(epptok_i_connection *connection, uint8_t *frame, s
     }
     job = calloc(1, sizeof *job);
     if (job == NULL) {
-        free(frame);
+        free(own);
         return epptok_i_connection_answer(connection, call.call_id, status, "memory ran out in the runtime") == 1;
     }
-    job->frame = frame;
+    job->frame = own;
     job->length = length;
     job->call_id = call.call_id;
     job->queue = call.type == EPPTOK_I_STATS ? EPPTOK_HOST_QUEUE_CONTROL : EPPTOK_HOST_QUEUE_CALLS;
@@ -81,6 +100,18 @@ bool epptok_i_connection_call(epptok_i_connection *connection, uint8_t *frame, s
     status = enter(connection, &call, job, &service, message, sizeof message);
     bool queued = job->connection != NULL;
     pthread_mutex_unlock(&host->lock);
+    if (!queued && status == EPPTOK_OK && call.type != EPPTOK_I_READY) {
+        job->frame = copy_of(frame, length);
+        if (job->frame == NULL) {
+            status = EPPTOK_OUT_OF_MEMORY;
+            snprintf(message, sizeof message, "memory ran out in the runtime");
+        } else {
+            pthread_mutex_lock(&host->lock);
+            status = enter(connection, &call, job, &service, message, sizeof message);
+            queued = job->connection != NULL;
+            pthread_mutex_unlock(&host->lock);
+        }
+    }
     if (service != NULL) {
         pthread_cond_signal(&service->cond);
     }

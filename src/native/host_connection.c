@@ -135,52 +135,61 @@ void epptok_i_connection_clear_timer(epptok_i_connection *connection)
     pthread_mutex_unlock(&connection->host->lock);
 }
 
-/* Bytes taken by the socket, or -1 if it is broken. */
-static ssize_t write_some(int fd, const uint8_t *bytes, size_t length)
+/* Bytes taken by the socket, of those that follow the first `done`, or -1 if it is broken. */
+static ssize_t write_some(int fd, const epptok_i_bytes *pieces, size_t count, size_t done)
 {
-    size_t written = 0;
-    while (written < length) {
-        ssize_t n = send(fd, bytes + written, length - written, SEND_FLAGS);
+    size_t length = epptok_i_pieces_length(pieces, count);
+    size_t at = done;
+    while (at < length) {
+        struct iovec vector[EPPTOK_I_MOST_PIECES];
+        struct msghdr message;
+        memset(&message, 0, sizeof message);
+        message.msg_iov = vector;
+        message.msg_iovlen = epptok_i_pieces_after(pieces, count, at, vector);
+        ssize_t n = sendmsg(fd, &message, SEND_FLAGS);
         if (n >= 0) {
-            written += (size_t)n;
+            at += (size_t)n;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) {
             break;
         } else if (errno != EINTR) {
             return -1;
         }
     }
-    return (ssize_t)written;
+    return (ssize_t)(at - done);
 }
 
 /* output_lock is held. */
-static bool keep_for_later(epptok_i_connection *connection, const uint8_t *bytes, size_t length, int64_t deadline_ns)
+static bool keep_for_later(epptok_i_connection *connection, const epptok_i_bytes *pieces, size_t count, size_t done,
+                           int64_t deadline_ns)
 {
-    uint8_t *output = realloc(connection->output, connection->output_length + length);
+    size_t rest = epptok_i_pieces_length(pieces, count) - done;
+    uint8_t *output = realloc(connection->output, connection->output_length + rest);
     if (output == NULL) {
         return false;
     }
-    memcpy(output + connection->output_length, bytes, length);
+    epptok_i_pieces_write(pieces, count, done, output + connection->output_length);
     connection->output = output;
-    connection->output_length += length;
+    connection->output_length += rest;
     int64_t least = epptok_i_deadline_in_ms(LEAST_OUTPUT_MS);
     connection->output_deadline_ns = deadline_ns > least ? deadline_ns : least;
     __atomic_store_n(&connection->output_waits, true, __ATOMIC_RELEASE);
     return true;
 }
 
-int32_t epptok_i_connection_send(epptok_i_connection *connection, const uint8_t *bytes, size_t length,
+int32_t epptok_i_connection_send(epptok_i_connection *connection, const epptok_i_bytes *pieces, size_t count,
                                  int64_t deadline_ns)
 {
+    size_t length = epptok_i_pieces_length(pieces, count);
     ssize_t written = 0;
     bool kept = false;
     pthread_mutex_lock(&connection->output_lock);
     if (connection->fd < 0) {
         written = -1;
     } else if (connection->output_length == 0) {
-        written = write_some(connection->fd, bytes, length);
+        written = write_some(connection->fd, pieces, count, 0);
     }
     if (written >= 0 && (size_t)written < length) {
-        kept = keep_for_later(connection, bytes + written, length - (size_t)written, deadline_ns);
+        kept = keep_for_later(connection, pieces, count, (size_t)written, deadline_ns);
         if (!kept) {
             /* Half an answer is none: the leader sees the end and closes. */
             (void)shutdown(connection->fd, SHUT_RDWR);
@@ -194,12 +203,18 @@ int32_t epptok_i_connection_send(epptok_i_connection *connection, const uint8_t 
     return written >= 0;
 }
 
+int32_t epptok_i_connection_send_answer(epptok_i_connection *connection, const epptok_i_answer *answer)
+{
+    const epptok_i_bytes whole = {answer->bytes, answer->length};
+    return epptok_i_connection_send(connection, &whole, 1, 0);
+}
+
 int32_t epptok_i_connection_answer(epptok_i_connection *connection, uint64_t call_id, epptok_status status,
                                    const char *message)
 {
     epptok_i_answer answer;
     epptok_i_answer_call(&answer, call_id, status, message);
-    return epptok_i_connection_send(connection, answer.bytes, answer.length, 0);
+    return epptok_i_connection_send_answer(connection, &answer);
 }
 
 void epptok_i_connection_attend(epptok_i_connection *connection)
@@ -221,8 +236,9 @@ void epptok_i_connection_attend(epptok_i_connection *connection)
 void epptok_i_connection_writable(epptok_i_connection *connection)
 {
     pthread_mutex_lock(&connection->output_lock);
+    const epptok_i_bytes output = {connection->output, connection->output_length};
     size_t left = connection->output_length - connection->output_sent;
-    ssize_t written = write_some(connection->fd, connection->output + connection->output_sent, left);
+    ssize_t written = write_some(connection->fd, &output, 1, connection->output_sent);
     bool done = written >= 0 && (size_t)written == left;
     if (written > 0) {
         connection->output_sent += (size_t)written;

@@ -47,9 +47,12 @@ bool epptok_i_connection_open(epptok_i_host *host, int fd);
 void epptok_i_connection_close(epptok_i_connection *connection);
 void epptok_i_connection_drop(epptok_i_connection *connection);
 
+#define EPPTOK_I_MOST_PIECES 3u
+
 /* 1 if the socket took it or will take it later; 0 if the connection is gone. Any thread, without host->lock. */
-int32_t epptok_i_connection_send(epptok_i_connection *connection, const uint8_t *bytes, size_t length,
+int32_t epptok_i_connection_send(epptok_i_connection *connection, const epptok_i_bytes *pieces, size_t count,
                                  int64_t deadline_ns);
+int32_t epptok_i_connection_send_answer(epptok_i_connection *connection, const epptok_i_answer *answer);
 int32_t epptok_i_connection_answer(epptok_i_connection *connection, uint64_t call_id, epptok_status status,
                                    const char *message);
 
@@ -60,8 +63,9 @@ void epptok_i_connection_attend(epptok_i_connection *connection);
 void epptok_i_connection_set_timer(epptok_i_connection *connection, int64_t deadline_ns);
 void epptok_i_connection_clear_timer(epptok_i_connection *connection);
 
-/* host_call.c: a whole frame came in; false: the connection must be closed. Takes over `frame`. */
-bool epptok_i_connection_call(epptok_i_connection *connection, uint8_t *frame, size_t length, int64_t arrived_ns);
+/* host_call.c: a whole frame came in; false: the connection must be closed. Takes over `frame`, unless it stands in the landing. */
+bool epptok_i_connection_call(epptok_i_connection *connection, uint8_t *frame, size_t length, int64_t arrived_ns,
+                              bool in_landing);
 /* Ends a call of either kind, in the queue or running, with an answer of the host's own. Without host->lock. */
 void epptok_i_job_end(epptok_i_host *host, uint64_t ticket, epptok_status status, const char *message);
 /* The leader: ends calls of sockets whose deadline has passed, closes connections whose time is up. Returns the nearest deadline. */

@@ -21,10 +21,22 @@ typedef struct epptok_i_listener {
     uint64_t device, inode;
 } epptok_i_listener;
 
+/*
+ * Where the leader reads what it does not know the length of yet. A service lends the buffer that its next call is wanted in: a
+ * call that comes whole, while no other waits, stays there, and is served without having been copied or queued.
+ */
+typedef struct epptok_i_landing {
+    uint8_t *bytes;
+    size_t capacity;
+    bool lent;               /* by a service, which takes what lands */
+    epptok_host_job landed;  /* ticket 0: nothing has; else nothing more is read until the service has taken it */
+} epptok_i_landing;
+
 struct epptok_i_io {
     pthread_t thread;
     epptok_i_lead lead; /* host->lock */
     /* Of the leader: */
+    epptok_i_landing landing;
     epptok_i_poller *poller;
     epptok_i_listener listener;
     bool accepts; /* the listener is polled: not while descriptors are exhausted */

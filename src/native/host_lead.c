@@ -9,11 +9,18 @@
 /* A service that waited in vain comes back at once, or it never does. */
 #define STAND_BY_MS 250
 
-static void begin(epptok_i_lead *lead, epptok_i_leader leader)
+static void begin(epptok_i_io *io, epptok_i_leader leader, uint8_t *lent, size_t capacity)
 {
-    lead->leader = leader;
-    lead->takes_next = leader == EPPTOK_I_SERVICE;
-    lead->wanted = false;
+    epptok_i_landing *landing = &io->landing;
+    io->lead.leader = leader;
+    io->lead.takes_next = leader == EPPTOK_I_SERVICE;
+    io->lead.wanted = false;
+    io->lead.has_called = false;
+    /* A buffer so small takes nothing that scratch would not. */
+    landing->lent = lent != NULL && capacity >= sizeof io->scratch;
+    landing->bytes = landing->lent ? lent : io->scratch;
+    landing->capacity = landing->lent ? capacity : sizeof io->scratch;
+    landing->landed.ticket = 0;
 }
 
 static void end(epptok_i_lead *lead)
@@ -34,14 +41,14 @@ static epptok_i_waiter *waiting_service(epptok_i_host *host)
     return service;
 }
 
-bool epptok_i_lead_take(epptok_i_host *host, bool leads)
+bool epptok_i_lead_take(epptok_i_host *host, bool leads, uint8_t *buffer, size_t capacity)
 {
     if (host->io == NULL) {
         return false;
     }
     epptok_i_lead *lead = &host->io->lead;
     if (leads || lead->leader == EPPTOK_I_NOBODY) {
-        begin(lead, EPPTOK_I_SERVICE);
+        begin(host->io, EPPTOK_I_SERVICE, buffer, capacity);
         return true;
     }
     if (lead->leader == EPPTOK_I_IO_THREAD && !lead->wanted) {
@@ -66,11 +73,11 @@ epptok_i_waiter *epptok_i_lead_leave(epptok_i_host *host, bool serves)
 
 bool epptok_i_lead_takes(epptok_i_host *host)
 {
-    if (host->io == NULL || !host->io->lead.takes_next) {
-        return false;
-    }
-    host->io->lead.takes_next = false;
-    return true;
+    epptok_i_lead *lead = &host->io->lead;
+    bool takes = lead->takes_next;
+    lead->takes_next = false;
+    lead->has_called = lead->leader == EPPTOK_I_IO_THREAD;
+    return takes;
 }
 
 void epptok_i_lead_interrupt(epptok_i_host *host)
@@ -92,7 +99,7 @@ bool epptok_i_lead_stand_by(epptok_i_host *host)
             }
             int64_t overdue = lead->left_ns + UNLED_NS;
             if (epptok_i_now_ns() >= overdue) {
-                begin(lead, EPPTOK_I_IO_THREAD);
+                begin(host->io, EPPTOK_I_IO_THREAD, NULL, 0);
                 return true;
             }
             epptok_i_condition_wait(&lead->io_thread, &host->lock, overdue);
@@ -112,7 +119,7 @@ bool epptok_i_lead_keep(epptok_i_host *host)
 {
     epptok_i_lead *lead = &host->io->lead;
     epptok_i_waiter *service = host->ended ? NULL : waiting_service(host);
-    if (service == NULL && !host->ended) {
+    if (service == NULL && !lead->has_called && !host->ended) {
         return true;
     }
     end(lead);

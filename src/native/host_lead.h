@@ -3,7 +3,9 @@
  * the leader's is touched by nobody else. A service that finds no call leads while it waits for one, so that a request is
  * read by the thread that serves it, without a handoff. It leaves the lead with the call in hand: to another service that
  * waits, or else to nobody; the I/O thread takes over what nobody has led for a moment, and gives it back to the first
- * service that waits again. Short calls so never wake the I/O thread, and behind long ones it reads, refuses and expires.
+ * service that waits again, or to nobody as soon as it has read a call: the service that takes this one may be back in a
+ * moment, and find the next one read already each time, so that it would never wait. Short calls so never wake the I/O thread,
+ * and behind long ones it reads, refuses and expires.
  *
  * Under host->lock, which also orders what one leader did before what the next one does.
  */
@@ -17,6 +19,7 @@ typedef enum epptok_i_leader { EPPTOK_I_NOBODY, EPPTOK_I_SERVICE, EPPTOK_I_IO_TH
 typedef struct epptok_i_lead {
     epptok_i_leader leader;
     bool takes_next;   /* the leader is a service that will take the next call itself: nobody need be woken for it */
+    bool has_called;   /* the leader is the I/O thread, and has queued a call */
     bool wanted;       /* a service waits for the I/O thread to give the lead back, and has woken it */
     uint64_t calls;    /* how often it was left for a call */
     int64_t left_ns;   /* since when nobody leads */
@@ -26,11 +29,14 @@ typedef struct epptok_i_lead {
 
 /* host->lock is held for all of these; none does anything for a host without sockets. */
 
-/* true: the calling service leads now, or goes on (`leads`). false: another does; the I/O thread was asked to give it back. */
-bool epptok_i_lead_take(epptok_i_host *host, bool leads);
+/*
+ * true: the calling service leads now, or goes on (`leads`), and has lent `buffer` (may be NULL) for its next call. false: another
+ * does; the I/O thread was asked to give it back.
+ */
+bool epptok_i_lead_take(epptok_i_host *host, bool leads, uint8_t *buffer, size_t capacity);
 /* The calling service leaves, `serves`: with a call in hand. Signal what comes back, if anything does, after unlocking. */
 epptok_i_waiter *epptok_i_lead_leave(epptok_i_host *host, bool serves);
-/* A call was queued by the leader itself: true if it is a service, which takes it. */
+/* A call of a socket was queued, by the leader: true if it is a service, which takes it. */
 bool epptok_i_lead_takes(epptok_i_host *host);
 /* Makes a service that leads look at the queue. */
 void epptok_i_lead_interrupt(epptok_i_host *host);

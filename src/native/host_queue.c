@@ -86,15 +86,34 @@ void epptok_i_forget_ticket(epptok_i_host *host, epptok_i_job *job)
     host->jobs--;
 }
 
-bool epptok_i_enqueue(epptok_i_host *host, epptok_i_job *job, epptok_i_waiter **service)
+static bool enter(epptok_i_host *host, epptok_i_job *job)
 {
-    epptok_i_queue *q = &host->queues[job->queue];
-    *service = NULL;
     if (!epptok_i_enter_ticket(host, job)) {
         return false;
     }
     if (!job->direct && !epptok_i_timers_add(&host->timers, &job->timer)) {
         epptok_i_forget_ticket(host, job);
+        return false;
+    }
+    host->counters.accepted++;
+    return true;
+}
+
+bool epptok_i_enter_running(epptok_i_host *host, epptok_i_job *job)
+{
+    if (!enter(host, job)) {
+        return false;
+    }
+    job->state = EPPTOK_I_RUNNING;
+    host->queues[job->queue].running++;
+    return true;
+}
+
+bool epptok_i_enqueue(epptok_i_host *host, epptok_i_job *job, epptok_i_waiter **service)
+{
+    epptok_i_queue *q = &host->queues[job->queue];
+    *service = NULL;
+    if (!enter(host, job)) {
         return false;
     }
     job->state = EPPTOK_I_QUEUED;
@@ -108,7 +127,6 @@ bool epptok_i_enqueue(epptok_i_host *host, epptok_i_job *job, epptok_i_waiter **
     q->tail = job;
     __atomic_add_fetch(&q->calls, 1u, __ATOMIC_RELEASE);
     q->bytes += job->length;
-    host->counters.accepted++;
     if (job->queue == EPPTOK_HOST_QUEUE_CALLS && !job->direct && epptok_i_lead_takes(host)) {
         return true;
     }

@@ -33,7 +33,7 @@ static bool refuse_hello(epptok_i_connection *connection, const char *message)
 {
     epptok_i_answer answer;
     epptok_i_answer_hello(&answer, EPPTOK_ABI_MISMATCH, message);
-    (void)epptok_i_connection_send(connection, answer.bytes, answer.length, 0);
+    (void)epptok_i_connection_send_answer(connection, &answer);
     return refuse(connection);
 }
 
@@ -86,13 +86,8 @@ static bool check_header(epptok_i_connection *connection, uint64_t *length)
     return true;
 }
 
-static bool begin_frame(epptok_i_connection *connection, size_t available)
+static void begin_frame(epptok_i_connection *connection, size_t available)
 {
-    uint64_t length = 0;
-    if (!check_header(connection, &length)) {
-        return false;
-    }
-    connection->length = (size_t)length;
     size_t here = EPPTOK_I_HEADER_BYTES + available;
     bool whole = here >= connection->length;
     size_t capacity = here > FIRST_CAPACITY ? here : FIRST_CAPACITY;
@@ -100,7 +95,6 @@ static bool begin_frame(epptok_i_connection *connection, size_t available)
     if (!connection->discards) {
         memcpy(connection->frame, connection->header, EPPTOK_I_HEADER_BYTES);
     }
-    return true;
 }
 
 static bool greet(epptok_i_connection *connection, uint8_t *frame, size_t length)
@@ -120,7 +114,7 @@ static bool greet(epptok_i_connection *connection, uint8_t *frame, size_t length
     connection->greeted = true;
     epptok_i_answer answer;
     epptok_i_answer_hello(&answer, EPPTOK_OK, "");
-    return epptok_i_connection_send(connection, answer.bytes, answer.length, 0) == 1;
+    return epptok_i_connection_send_answer(connection, &answer) == 1;
 }
 
 static bool end_frame(epptok_i_connection *connection)
@@ -138,7 +132,7 @@ static bool end_frame(epptok_i_connection *connection)
         if (!connection->greeted) {
             return greet(connection, frame, connection->length);
         }
-        return epptok_i_connection_call(connection, frame, connection->length, connection->first_byte_ns);
+        return epptok_i_connection_call(connection, frame, connection->length, connection->first_byte_ns, false);
     }
     char message[160];
     snprintf(message, sizeof message,
@@ -173,10 +167,21 @@ static void limit_time(epptok_i_connection *connection)
     }
 }
 
-/* Bytes in the scratch buffer. false: close. */
+/* A whole call, and nothing but that, stands in the landing. */
+static bool land(epptok_i_connection *connection, size_t length)
+{
+    connection->received = 0;
+    epptok_i_connection_clear_timer(connection);
+    return epptok_i_connection_call(connection, connection->host->io->landing.bytes, length, connection->first_byte_ns,
+                                    true);
+}
+
+/* Bytes in the landing. false: close. */
 static bool consume(epptok_i_connection *connection, const uint8_t *bytes, size_t count)
 {
-    if (connection->received == 0) {
+    bool from_the_start = connection->received == 0;
+    size_t whole = count;
+    if (from_the_start) {
         if (breaks_in(connection)) {
             return refuse(connection);
         }
@@ -185,20 +190,25 @@ static bool consume(epptok_i_connection *connection, const uint8_t *bytes, size_
     if (connection->received < EPPTOK_I_HEADER_BYTES) {
         size_t missing = EPPTOK_I_HEADER_BYTES - connection->received;
         size_t taken = count < missing ? count : missing;
-        bool first = connection->received == 0;
         memcpy(connection->header + connection->received, bytes, taken);
         connection->received += taken;
         bytes += taken;
         count -= taken;
         if (taken < missing) {
-            if (first) {
+            if (from_the_start) {
                 limit_time(connection);
             }
             return true;
         }
-        if (!begin_frame(connection, count)) {
+        uint64_t length = 0;
+        if (!check_header(connection, &length)) {
             return false;
         }
+        connection->length = (size_t)length;
+        if (from_the_start && whole == connection->length && connection->greeted) {
+            return land(connection, whole);
+        }
+        begin_frame(connection, count);
         if (connection->received + count < connection->length) {
             limit_time(connection);
         }
@@ -216,9 +226,9 @@ static bool consume(epptok_i_connection *connection, const uint8_t *bytes, size_
 /* Reads once; *full if there is likely more. false: close. */
 static bool read_once(epptok_i_connection *connection, bool *full)
 {
-    epptok_i_io *io = connection->host->io;
-    uint8_t *to = io->scratch;
-    size_t room = sizeof io->scratch;
+    const epptok_i_landing *landing = &connection->host->io->landing;
+    uint8_t *to = landing->bytes;
+    size_t room = landing->capacity;
     if (connection->received >= EPPTOK_I_HEADER_BYTES) {
         if (!connection->discards && connection->received == connection->capacity) {
             size_t left = connection->length / GROWTH;
@@ -250,7 +260,8 @@ static bool read_once(epptok_i_connection *connection, bool *full)
 void epptok_i_connection_readable(epptok_i_connection *connection)
 {
     bool full = true;
-    for (int i = 0; full && i < READS_IN_A_ROW; i++) {
+    const epptok_i_landing *landing = &connection->host->io->landing;
+    for (int i = 0; full && i < READS_IN_A_ROW && landing->landed.ticket == 0; i++) {
         if (!read_once(connection, &full)) {
             epptok_i_connection_close(connection);
             return;

@@ -1,4 +1,4 @@
-/* The services' side: next() and reply(). */
+/* The services' side: who counts as one, and next(). */
 #include "host_connection.h"
 #include "host_io.h"
 #include "host_state.h"
@@ -6,9 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* A prompt of that size takes a worker tens of milliseconds and more. */
-#define LARGE_BYTES (256u * 1024u)
 
 /*
  * What a thread serves. A service thread that dies (a JavaScript heap that is exhausted ends its worker without a word)
@@ -53,6 +50,13 @@ static void leave_service(bool died)
     epptok_i_host_release(host);
 }
 
+void epptok_i_service_replied(const epptok_i_host *host, uint64_t ticket)
+{
+    if (serving.ticket == ticket && serving.host == host->number) {
+        serving.ticket = 0;
+    }
+}
+
 static void end_of_thread(void *unused)
 {
     (void)unused;
@@ -91,15 +95,22 @@ static void enter_service(epptok_i_host *host, uint32_t queue)
     serving.large = false;
 }
 
+static bool is_large(const epptok_i_job *job) { return job->length > EPPTOK_I_LARGE_BYTES; }
+
+static bool takes_large(const epptok_i_queue *queue)
+{
+    return queue->large == 0 || queue->large + 1 < queue->services;
+}
+
 /*
  * First in, first out, but large calls never hold all services: one stays free for the others, if there are two.
  * Calls whose deadline has passed are left to the leader or their caller, who are about to end them.
  */
 static epptok_i_job *first_live(const epptok_i_queue *queue, int64_t now)
 {
-    bool large_too = queue->large == 0 || queue->large + 1 < queue->services;
+    bool large_too = takes_large(queue);
     epptok_i_job *job = queue->head;
-    while (job != NULL && (job->timer.deadline_ns <= now || (!large_too && job->length > LARGE_BYTES))) {
+    while (job != NULL && (job->timer.deadline_ns <= now || (!large_too && is_large(job)))) {
         job = job->next;
     }
     return job;
@@ -158,7 +169,7 @@ static void spin(epptok_i_host *host, epptok_i_queue *queue, bool leads)
         if (leads) {
             epptok_i_io_turn(host, 0);
         }
-        found = __atomic_load_n(&queue->calls, __ATOMIC_ACQUIRE) != 0;
+        found = __atomic_load_n(&queue->calls, __ATOMIC_ACQUIRE) != 0 || (leads && host->io->landing.landed.ticket != 0);
         if (found || epptok_i_now_ns() >= until) {
             break;
         }
@@ -168,12 +179,38 @@ static void spin(epptok_i_host *host, epptok_i_queue *queue, bool leads)
     pthread_mutex_lock(&host->lock);
 }
 
+static void describe(const epptok_i_job *job, int64_t now, epptok_host_job *out)
+{
+    out->ticket = job->ticket;
+    out->length = job->length;
+    out->deadline_ms = (uint64_t)((job->timer.deadline_ns - now + EPPTOK_I_NS_PER_MS - 1) / EPPTOK_I_NS_PER_MS);
+    out->queue_us = (uint64_t)((now - job->queued_ns) / 1000);
+}
+
 /* What this thread serves from now on. The lock is held. */
 static void count_large(epptok_i_queue *queue, bool large)
 {
     queue->large += (uint32_t)large;
     queue->large -= (uint32_t)serving.large;
     serving.large = large;
+}
+
+bool epptok_i_service_takes(const epptok_i_host *host, const epptok_i_job *job)
+{
+    const epptok_i_queue *queue = &host->queues[EPPTOK_HOST_QUEUE_CALLS];
+    return job->queue == EPPTOK_HOST_QUEUE_CALLS && queue->head == NULL && (!is_large(job) || takes_large(queue)) &&
+           host->io->landing.lent;
+}
+
+bool epptok_i_service_begin(epptok_i_host *host, epptok_i_job *job)
+{
+    if (!epptok_i_enter_running(host, job)) {
+        return false;
+    }
+    host->io->lead.takes_next = false;
+    count_large(&host->queues[EPPTOK_HOST_QUEUE_CALLS], serving.host == host->number && is_large(job));
+    describe(job, epptok_i_now_ns(), &host->io->landing.landed);
+    return true;
 }
 
 /* Called with the lock and returns with it; *next_leader is to be signalled without it. */
@@ -191,13 +228,20 @@ static int32_t take(epptok_i_host *host, uint32_t queue, uint8_t *buffer, size_t
             found = EPPTOK_HOST_STOPPED;
             break;
         }
+        if (leads && host->io->landing.landed.ticket != 0) {
+            *out = host->io->landing.landed;
+            found = EPPTOK_HOST_JOB;
+            if (serving.host == host->number) {
+                serving.ticket = out->ticket;
+            }
+            *next_leader = epptok_i_lead_leave(host, true);
+            leads = false;
+            break;
+        }
         int64_t now = epptok_i_now_ns();
         epptok_i_job *job = first_live(q, now);
         if (job != NULL) {
-            out->ticket = job->ticket;
-            out->length = job->length;
-            out->deadline_ms = (uint64_t)((job->timer.deadline_ns - now + EPPTOK_I_NS_PER_MS - 1) / EPPTOK_I_NS_PER_MS);
-            out->queue_us = (uint64_t)((now - job->queued_ns) / 1000);
+            describe(job, now, out);
             found = job->length > capacity || buffer == NULL ? EPPTOK_HOST_GROW : EPPTOK_HOST_JOB;
             if (found == EPPTOK_HOST_GROW) {
                 break;
@@ -205,7 +249,7 @@ static int32_t take(epptok_i_host *host, uint32_t queue, uint8_t *buffer, size_t
             epptok_i_waiter *next_leader = leads ? epptok_i_lead_leave(host, true) : NULL;
             leads = false;
             /* Before its frame is copied, which takes milliseconds without the lock: another service may look meanwhile. */
-            count_large(q, serving.host == host->number && job->length > LARGE_BYTES);
+            count_large(q, serving.host == host->number && is_large(job));
             if (copy_frame(host, job, buffer, next_leader)) {
                 if (serving.host == host->number) {
                     serving.ticket = out->ticket;
@@ -219,7 +263,7 @@ static int32_t take(epptok_i_host *host, uint32_t queue, uint8_t *buffer, size_t
         if (now >= until) {
             break;
         }
-        if (queue == EPPTOK_HOST_QUEUE_CALLS && epptok_i_lead_take(host, leads)) {
+        if (queue == EPPTOK_HOST_QUEUE_CALLS && epptok_i_lead_take(host, leads, buffer, capacity)) {
             leads = true;
             if (!spun) {
                 spun = true;
@@ -276,70 +320,4 @@ int32_t epptok_host_next(uint32_t number, uint32_t queue, uint8_t *buffer, size_
     }
     epptok_i_host_release(host);
     return found;
-}
-
-/* The lock is held and given up; the job is RUNNING. */
-static int32_t reply_direct(epptok_i_host *host, epptok_i_job *job, const uint8_t *frame, size_t length)
-{
-    job->state = EPPTOK_I_REPLYING;
-    job->references++;
-    pthread_mutex_unlock(&host->lock);
-    uint8_t *copy = malloc(length == 0 ? 1 : length);
-    if (copy != NULL && length != 0) {
-        memcpy(copy, frame, length);
-    }
-    pthread_mutex_lock(&host->lock);
-    bool wanted = job->state == EPPTOK_I_REPLYING;
-    if (wanted) {
-        job->reply = copy;
-        job->reply_length = length;
-        epptok_i_settle(host, job, copy == NULL ? EPPTOK_OUT_OF_MEMORY : EPPTOK_OK);
-    }
-    epptok_i_waiter *waiter = wanted ? job->waiter : NULL;
-    bool last = epptok_i_job_drop(job);
-    pthread_mutex_unlock(&host->lock);
-    if (waiter != NULL) {
-        pthread_cond_signal(&waiter->cond);
-    } else {
-        free(copy);
-    }
-    if (last) {
-        epptok_i_job_destroy(job);
-    }
-    return wanted && copy != NULL;
-}
-
-int32_t epptok_host_reply(uint32_t number, uint64_t ticket, const uint8_t *frame, size_t length)
-{
-    if (frame == NULL) {
-        return 0;
-    }
-    if (serving.ticket == ticket && serving.host == number) {
-        serving.ticket = 0;
-    }
-    epptok_i_host *host = epptok_i_host_acquire(number);
-    if (host == NULL) {
-        return 0;
-    }
-    int32_t delivered = 0;
-    pthread_mutex_lock(&host->lock);
-    epptok_i_job *job = epptok_i_find_ticket(host, ticket);
-    if (job == NULL || job->state != EPPTOK_I_RUNNING) {
-        pthread_mutex_unlock(&host->lock);
-    } else if (job->direct) {
-        delivered = reply_direct(host, job, frame, length);
-    } else {
-        int64_t deadline = job->timer.deadline_ns;
-        /* The call is over before its reply is written: the peer may read it and send its next call while we are still here. */
-        epptok_i_connection *connection = epptok_i_retire(host, job, EPPTOK_OK);
-        bool last = epptok_i_job_drop(job);
-        pthread_mutex_unlock(&host->lock);
-        delivered = epptok_i_connection_send(connection, frame, length, deadline);
-        epptok_i_connection_drop(connection);
-        if (last) {
-            epptok_i_job_destroy(job);
-        }
-    }
-    epptok_i_host_release(host);
-    return delivered;
 }

@@ -105,6 +105,9 @@ struct epptok_i_host {
     epptok_i_io *io; /* NULL: no socket and no control descriptor */
 };
 
+/* A prompt of that size takes a worker tens of milliseconds and more. */
+#define EPPTOK_I_LARGE_BYTES (256u * 1024u)
+
 /* ---- host_table.c ---- */
 
 /* Enters a host with one reference; false if there is no free number. */
@@ -129,6 +132,8 @@ epptok_status epptok_i_admit(epptok_i_host *host, uint32_t queue, size_t length,
 bool epptok_i_enqueue(epptok_i_host *host, epptok_i_job *job, epptok_i_waiter **service);
 /* Enters a job that is settled already into the ticket table alone. */
 bool epptok_i_enter_ticket(epptok_i_host *host, epptok_i_job *job);
+/* Gives the job its ticket and its deadline without queueing it: it is running already. */
+bool epptok_i_enter_running(epptok_i_host *host, epptok_i_job *job);
 epptok_i_job *epptok_i_find_ticket(epptok_i_host *host, uint64_t ticket);
 /* Out of the queue, into the hands of a service. */
 void epptok_i_dequeue(epptok_i_host *host, epptok_i_job *job);
@@ -140,6 +145,17 @@ epptok_i_connection *epptok_i_retire(epptok_i_host *host, epptok_i_job *job, epp
 bool epptok_i_job_drop(epptok_i_job *job);
 void epptok_i_forget_ticket(epptok_i_host *host, epptok_i_job *job);
 void epptok_i_job_destroy(epptok_i_job *job);
+
+/* ---- host_service.c: host->lock is held ---- */
+
+/* A call has landed with the calling thread, which leads: true if that is a service, and this is the call that it would serve next. */
+bool epptok_i_service_takes(const epptok_i_host *host, const epptok_i_job *job);
+/* Then it serves it. false: memory ran out. */
+bool epptok_i_service_begin(epptok_i_host *host, epptok_i_job *job);
+/* Without the lock: the calling thread no longer owes an answer to that call. */
+void epptok_i_service_replied(const epptok_i_host *host, uint64_t ticket);
+
+/* ---- host_queue.c ---- */
 
 /* NULL if memory ran out. */
 epptok_i_waiter *epptok_i_waiter_take(epptok_i_host *host);

@@ -10,7 +10,6 @@
 #include "absolute.h"
 #include "clock.h"
 #include "descriptor.h"
-#include "wire.h"
 
 #define MAX_IDLE 64u
 #define NS_PER_MS 1000000
@@ -56,7 +55,7 @@ void epptok_i_peer_free(epptok_i_peer *peer)
 void epptok_i_peer_disown(epptok_i_peer *peer)
 {
     for (epptok_i_link *link = peer->links; link != NULL; link = link->next) {
-        epptok_i_descriptor_close(&link->descriptor);
+        epptok_i_descriptor_close(&link->wire.descriptor);
     }
     for (epptok_i_child *child = peer->child; child != NULL; child = child->older) {
         epptok_i_descriptor_close(&child->control);
@@ -75,7 +74,7 @@ static void drop(epptok_i_peer *peer, epptok_i_link *link)
     } else {
         peer->links = link->next;
     }
-    epptok_i_descriptor_close(&link->descriptor);
+    epptok_i_descriptor_close(&link->wire.descriptor);
     free(link);
 }
 
@@ -86,7 +85,7 @@ static epptok_i_link *adopt(epptok_i_peer *peer, int descriptor, epptok_i_child 
         epptok_i_descriptor_close(&descriptor);
         return NULL;
     }
-    link->descriptor = descriptor;
+    link->wire.descriptor = descriptor;
     link->child = child;
     link->next = peer->links;
     if (link->next != NULL) {
@@ -96,14 +95,18 @@ static epptok_i_link *adopt(epptok_i_peer *peer, int descriptor, epptok_i_child 
     return link;
 }
 
-/* The last one used, whose caches are warm. Those that died idle, of a runtime that was restarted, go. */
+/*
+ * The last one used, whose caches are warm. Those that died idle, of a runtime that was restarted, go; of one that was used just
+ * now the sending tells.
+ */
 static epptok_i_link *find_idle(epptok_i_peer *peer)
 {
+    int64_t just_now = epptok_i_now_ns() - NS_PER_MS;
     for (epptok_i_link *link = peer->links; link != NULL;) {
         epptok_i_link *next = link->next;
         if (!link->busy) {
             peer->idle--;
-            if (epptok_i_wire_is_quiet(link->descriptor)) {
+            if (link->idle_since_ns > just_now || epptok_i_wire_is_quiet(link->wire.descriptor)) {
                 return link;
             }
             drop(peer, link);
@@ -213,7 +216,7 @@ epptok_i_link *epptok_i_peer_check_out(epptok_i_handle *handle, epptok_i_call *c
     }
     if (link != NULL) {
         link->busy = true;
-        call->descriptor = link->descriptor;
+        call->descriptor = link->wire.descriptor;
     }
     (void)pthread_mutex_unlock(&handle->lock);
     return link;
@@ -226,6 +229,7 @@ void epptok_i_peer_give_back(epptok_i_handle *handle, epptok_i_call *call, eppto
     /* An interrupted call's connection has been shut down. */
     if (reusable && call->interrupted == EPPTOK_OK && handle->peer->idle < MAX_IDLE) {
         link->busy = false;
+        link->idle_since_ns = epptok_i_now_ns();
         handle->peer->idle++;
     } else {
         drop(handle->peer, link);

@@ -7,11 +7,13 @@
 
 #include "handle.h"
 #include "spawn.h"
+#include "wire.h"
 
 typedef struct epptok_i_link {
     struct epptok_i_link *next, *previous;
-    int descriptor;
+    epptok_i_wire wire;
     bool busy;
+    int64_t idle_since_ns;
     epptok_i_child *child; /* the one at the other end; NULL: a sidecar */
 } epptok_i_link;
 

@@ -17,7 +17,7 @@ static int text_length(const epptok_i_bytes *bytes) { return bytes->length > 400
 static const char *text_of(const epptok_i_bytes *bytes) { return bytes->data == NULL ? "" : (const char *)bytes->data; }
 
 /* One frame of the connection's own, without sections; *answer are views into reply->frame, which the caller frees. */
-static epptok_status ask(const epptok_i_link *link, const epptok_i_call *call, epptok_i_frame_type type,
+static epptok_status ask(epptok_i_link *link, const epptok_i_call *call, epptok_i_frame_type type,
                          const uint32_t words[EPPTOK_I_WORDS], epptok_i_frame_type expected, epptok_i_reply *reply,
                          epptok_i_incoming *answer, epptok_i_reason *reason)
 {
@@ -25,7 +25,7 @@ static epptok_status ask(const epptok_i_link *link, const epptok_i_call *call, e
     epptok_i_trip trip;
     (void)epptok_i_frame_encode(&frame, type, 0, words, NULL, 0);
     epptok_status status =
-        epptok_i_wire_exchange(link->descriptor, &frame, call->deadline_ns, NULL, reply, &trip, reason);
+        epptok_i_wire_exchange(&link->wire, &frame, call->deadline_ns, NULL, reply, &trip, reason);
     if (status != EPPTOK_OK) {
         return status;
     }
@@ -41,7 +41,7 @@ static epptok_status ask(const epptok_i_link *link, const epptok_i_call *call, e
     return EPPTOK_OK;
 }
 
-static epptok_status say_hello(const epptok_i_link *link, const epptok_i_call *call, epptok_i_reason *reason)
+static epptok_status say_hello(epptok_i_link *link, const epptok_i_call *call, epptok_i_reason *reason)
 {
     uint32_t words[EPPTOK_I_WORDS] = {0};
     words[EPPTOK_I_HELLO_ABI] = EPPTOK_ABI_VERSION;
@@ -158,7 +158,7 @@ static epptok_status serve(epptok_i_handle *handle, epptok_i_call *call, epptok_
         }
         if (status == EPPTOK_OK && frame != NULL) {
             epptok_i_frame_set_word(frame, EPPTOK_I_REQUEST_MS, epptok_i_wire_ms(call->deadline_ns));
-            status = epptok_i_wire_exchange(link->descriptor, frame, call->deadline_ns, &handle->caller_spins, reply, &trip,
+            status = epptok_i_wire_exchange(&link->wire, frame, call->deadline_ns, &handle->caller_spins, reply, &trip,
                                             reason);
         }
         if (status == EPPTOK_OK && frame != NULL) {

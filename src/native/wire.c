@@ -16,8 +16,9 @@
 #define MSG_NOSIGNAL 0 /* SO_NOSIGPIPE instead */
 #endif
 
-/* Answers up to this size cost one recv(). */
+/* Answers up to this size, or that of the one before, cost one recv(). */
 #define FIRST_READ_BYTES 8192u
+#define MOST_FIRST_READ_BYTES (1u << 20)
 
 static epptok_status failed(epptok_i_reason *reason, const char *what, int error)
 {
@@ -50,22 +51,6 @@ static int wait_for(int descriptor, short events, int64_t deadline_ns)
     }
 }
 
-static size_t pieces_after(const epptok_i_outgoing *frame, size_t done, struct iovec *pieces)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < frame->part_count; i++) {
-        const epptok_i_bytes *part = &frame->parts[i];
-        if (done >= part->length) {
-            done -= part->length;
-            continue;
-        }
-        pieces[count].iov_base = (void *)((uintptr_t)part->data + done);
-        pieces[count++].iov_len = part->length - done;
-        done = 0;
-    }
-    return count;
-}
-
 /*
  * OK with trip->whole false: the other end has answered, or hung up, before it took the whole request (a refusal by
  * size, say); what it had to say is still to be read.
@@ -79,8 +64,7 @@ static epptok_status send_frame(int descriptor, const epptok_i_outgoing *frame, 
         struct msghdr message;
         memset(&message, 0, sizeof message);
         message.msg_iov = pieces;
-        size_t count = pieces_after(frame, done, pieces);
-        message.msg_iovlen = count;
+        message.msg_iovlen = epptok_i_pieces_after(frame->parts, frame->part_count, done, pieces);
         ssize_t sent = sendmsg(descriptor, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent > 0) {
             done += (size_t)sent;
@@ -134,10 +118,28 @@ static void spin(int descriptor, bool *spinning, int64_t deadline_ns)
     epptok_i_spin_end(&learnt, spinning, found);
 }
 
-/* Reads into reply->frame, which is the caller's to free whatever is returned. */
-static epptok_status receive_frame(int descriptor, int64_t deadline_ns, epptok_i_reply *reply, epptok_i_reason *reason)
+static size_t first_read(const epptok_i_wire *wire)
 {
-    size_t capacity = FIRST_READ_BYTES;
+    if (wire->reply_bytes < FIRST_READ_BYTES) {
+        return FIRST_READ_BYTES;
+    }
+    return wire->reply_bytes < MOST_FIRST_READ_BYTES ? wire->reply_bytes : MOST_FIRST_READ_BYTES;
+}
+
+/* The result keeps what it was read into. */
+static void shrink(epptok_i_reply *reply, size_t capacity)
+{
+    uint8_t *smaller = reply->length < capacity / 2 && capacity > FIRST_READ_BYTES ? realloc(reply->frame, reply->length) : NULL;
+    if (smaller != NULL) {
+        reply->frame = smaller;
+    }
+}
+
+/* Reads into reply->frame, which is the caller's to free whatever is returned. */
+static epptok_status receive_frame(epptok_i_wire *wire, int64_t deadline_ns, epptok_i_reply *reply, epptok_i_reason *reason)
+{
+    int descriptor = wire->descriptor;
+    size_t capacity = first_read(wire);
     size_t received = 0;
     bool expect_wait = true;
     reply->length = 0; /* until the header has come */
@@ -185,6 +187,8 @@ static epptok_status receive_frame(int descriptor, int64_t deadline_ns, epptok_i
             }
         }
         if (reply->length > 0 && received >= reply->length) {
+            wire->reply_bytes = received;
+            shrink(reply, capacity);
             return received == reply->length ? EPPTOK_OK : refused(reason, "bytes follow its end");
         }
         if (!expect_wait && epptok_i_now_ns() >= deadline_ns) {
@@ -193,18 +197,18 @@ static epptok_status receive_frame(int descriptor, int64_t deadline_ns, epptok_i
     }
 }
 
-epptok_status epptok_i_wire_exchange(int descriptor, const epptok_i_outgoing *frame, int64_t deadline_ns,
+epptok_status epptok_i_wire_exchange(epptok_i_wire *wire, const epptok_i_outgoing *frame, int64_t deadline_ns,
                                      bool *spinning, epptok_i_reply *reply, epptok_i_trip *trip, epptok_i_reason *reason)
 {
     trip->sent = false;
     trip->whole = false;
     reply->frame = NULL;
-    epptok_status status = send_frame(descriptor, frame, deadline_ns, trip, reason);
+    epptok_status status = send_frame(wire->descriptor, frame, deadline_ns, trip, reason);
     if (status == EPPTOK_OK) {
         if (spinning != NULL) {
-            spin(descriptor, spinning, deadline_ns);
+            spin(wire->descriptor, spinning, deadline_ns);
         }
-        status = receive_frame(descriptor, deadline_ns, reply, reason);
+        status = receive_frame(wire, deadline_ns, reply, reason);
     }
     if (status != EPPTOK_OK) {
         trip->whole = false;

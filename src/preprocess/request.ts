@@ -36,6 +36,7 @@ export interface RequestBody {
 
 const KIND_FIELDS = { chat: 'messages', completion: 'prompt', embedding: 'input' } as const;
 type BodyKind = keyof typeof KIND_FIELDS;
+const BODY_KINDS = Object.keys(KIND_FIELDS) as BodyKind[];
 
 /** Reads the bytes: text for kind `text`, a JSON object for all others. */
 export function readBody(kind: Kind, bytes: Uint8Array): Outcome<RequestBody> {
@@ -101,9 +102,7 @@ export function readRequest(kind: Kind, body: RequestBody, vocabularySize: numbe
 }
 
 function tellKind(body: JsonObject, rawPrompt: boolean): Outcome<BodyKind> {
-  const kinds = (Object.keys(KIND_FIELDS) as BodyKind[]).filter(
-    (kind) => field(body, KIND_FIELDS[kind]) !== undefined,
-  );
+  const kinds = BODY_KINDS.filter((kind) => field(body, KIND_FIELDS[kind]) !== undefined);
   const [only] = kinds;
   if (only === undefined) {
     return fail(
@@ -165,7 +164,7 @@ function readExtension(body: JsonObject, vocabularySize: number): Outcome<Extens
   const data = field(nvext, 'token_data');
   const precomputed = data === undefined ? succeed(undefined) : readIds(data, 'nvext.token_data', range);
   if (!precomputed.ok) return precomputed;
-  const annotations = readAnnotations(field(nvext, 'annotations') ?? []);
+  const annotations = readAnnotations(field(nvext, 'annotations'));
   if (!annotations.ok) return annotations;
   const warnings: string[] = [];
   if (field(nvext, 'backend_instance_id') !== undefined && precomputed.value === undefined) {
@@ -179,7 +178,8 @@ function readExtension(body: JsonObject, vocabularySize: number): Outcome<Extens
   });
 }
 
-function readAnnotations(value: JsonValue): Outcome<readonly Annotation[]> {
+function readAnnotations(value: JsonValue | undefined): Outcome<readonly Annotation[]> {
+  if (value === undefined) return succeed([]);
   if (!isList(value) || !value.every((name) => typeof name === 'string')) {
     return fail('INVALID_REQUEST', 'nvext.annotations must be an array of strings');
   }

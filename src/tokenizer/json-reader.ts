@@ -28,11 +28,9 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const SPACE = 0x20;
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
-const WORDS: readonly (readonly [string, unknown])[] = [
-  ['true', true],
-  ['false', false],
-  ['null', null],
-];
+const LETTER_F = 0x66;
+const LETTER_N = 0x6e;
+const LETTER_T = 0x74;
 /** serde_json reads a longer integer as a float. */
 const HIGHEST_INTEGER = 2n ** 64n - 1n;
 const SURELY_INTEGER = 15;
@@ -75,12 +73,16 @@ export class JsonReader {
     }
     if (code === OPEN_OBJECT) return this.object(() => this.value());
     if (code === OPEN_LIST) return this.list();
-    for (const [word, value] of WORDS)
-      if (this.text.startsWith(word, this.at)) {
-        this.at += word.length;
-        return value;
-      }
+    if (code === LETTER_T) return this.#word('true', true);
+    if (code === LETTER_F) return this.#word('false', false);
+    if (code === LETTER_N) return this.#word('null', null);
     return this.number();
+  }
+
+  #word<Value>(word: string, value: Value): Value {
+    if (!this.text.startsWith(word, this.at)) this.fail();
+    this.at += word.length;
+    return value;
   }
 
   /** Reads an object, its values by `member`. With `repeats` the last of several values of a key counts. */

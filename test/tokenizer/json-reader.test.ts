@@ -28,6 +28,11 @@ function floatsOf({ value, floats }: JsonReading): string[] {
   return below(value, '');
 }
 
+function allFinite(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  return typeof value !== 'object' || value === null || Object.values(value).every(allFinite);
+}
+
 describe('a strict reader of JSON', () => {
   it(`reads what JSON.parse reads (seed ${SEED})`, () => {
     const space = fc.constantFrom(undefined, 1, '\t', ' \n');
@@ -59,7 +64,9 @@ describe('a strict reader of JSON', () => {
         try {
           assert.deepEqual(read(changed).value, expected);
         } catch (error) {
-          assert.ok(error instanceof JsonFault && / twice$/.test(error.message), String(error));
+          assert.ok(error instanceof JsonFault, String(error));
+          // The exponent of `-2.5e+3` may have grown, and a key may have become another's.
+          assert.match(error.message, allFinite(expected) ? / twice$/ : / beyond all floats$/);
         }
       }),
       { seed: SEED, numRuns: 3000 },

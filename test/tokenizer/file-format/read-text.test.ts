@@ -11,7 +11,7 @@ import { WELL_FORMED, type WellFormed } from './small-parts.ts';
 
 const TEXTS = ['', ' ab  abc xy', 'Abc é12.-, a\n', '▁xab<s>é€ ab.Ab'];
 /** EPPTOK_TEST_MUTANTS: of how many changes one is tried, for the whole takes longer than the rest of the tests. */
-const ONE_OF = Number(process.env.EPPTOK_TEST_MUTANTS ?? 10);
+const ONE_OF = Number(process.env.EPPTOK_TEST_MUTANTS ?? 16);
 
 interface Answer {
   /** As a Judgement. */

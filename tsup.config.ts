@@ -12,7 +12,8 @@ const THREADS = {
   'serve-process': 'src/entry/serve-process.ts',
 };
 
-const shared: Options = { format: 'esm', target: 'node20', splitting: true };
+// Silent: but for errors, which are shown all the same.
+const shared: Options = { format: 'esm', target: 'node20', splitting: true, silent: true };
 
 const library = { index: 'src/index.ts' };
 

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { writeReport } from './report/report.ts';
+import { BENCHES } from './report/results.ts';
 
 /**
  * Every bench, one after the other, and a report with charts in bench/results/report.md. `npm run bench [-- --quick]`.
  * A bar that is missed is printed, and the next bench runs; the exit code is 1 if a bench ended without results.
  */
-const BENCHES = ['overhead', 'encode', 'render', 'stall', 'threads', 'cost'] as const;
 const quick = process.argv.includes('--quick');
 const results = new URL('./results/', import.meta.url);
 const crashed: string[] = [];

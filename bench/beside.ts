@@ -9,6 +9,7 @@ import {
   PACES,
   type Pace,
 } from './beside/measured.ts';
+import { BESIDE_HEAD, type BesideRow, besideCells, p99 } from './beside/rows.ts';
 import { startScript, stop } from './child.ts';
 import { type Bar, printBars, printTable, writeResults } from './results.ts';
 import { median } from './statistics.ts';
@@ -24,15 +25,12 @@ const doors = named.length > 0 ? named : DOORS.filter((door) => !quick || door !
 const plan = quick ? { rounds: 1, seconds: 0.2 } : { rounds: 3, seconds: 0.2 };
 const HIGHEST_RATIO = 5;
 
-/** Medians of the rounds. */
-type Row = Pick<Measured, 'door' | 'pace' | 'company'> & Latency;
-
 const measured: Measured[] = [];
 for (const door of doors) measured.push(...(await measureDoor(door)));
 const rows = doors.flatMap((door) =>
   (Object.keys(PACES) as Pace[]).flatMap((pace) => COMPANIES.map((company) => rowOf(door, pace, company))),
 );
-print();
+printTable(BESIDE_HEAD, besideCells(rows));
 const bars = doors.flatMap((door) => (Object.keys(PACES) as Pace[]).map((pace) => barOf(door, pace)));
 printBars('p99 of 1 kB prompts beside 4 MB ones / alone', bars);
 writeResults('beside', { quick, ...plan, unit: 'us', bars, rows });
@@ -49,7 +47,7 @@ async function measureDoor(door: DoorName): Promise<readonly Measured[]> {
   return rounds;
 }
 
-function rowOf(door: DoorName, pace: Pace, company: Company): Row {
+function rowOf(door: DoorName, pace: Pace, company: Company): BesideRow {
   const rounds = measured.filter((one) => one.door === door && one.pace === pace && one.company === company);
   const middle = (key: keyof Latency) => median(rounds.map(({ latency }) => latency[key]));
   return {
@@ -63,30 +61,9 @@ function rowOf(door: DoorName, pace: Pace, company: Company): Row {
   };
 }
 
-function p99(door: DoorName, pace: Pace, company: Company): number {
-  return rows.find((row) => row.door === door && row.pace === pace && row.company === company)!.p99;
-}
-
-function print(): void {
-  const ms = (us: number) => (us / 1000).toFixed(2);
-  printTable(
-    ['1 kB prompts, ms', 'pace', 'beside', 'calls', 'p50', 'p99', 'longest', 'p99 / alone'],
-    rows.map((row) => [
-      row.door,
-      row.pace,
-      row.company,
-      `${row.calls}`,
-      ms(row.p50),
-      ms(row.p99),
-      ms(row.longest),
-      (row.p99 / p99(row.door, row.pace, 'alone')).toFixed(1),
-    ]),
-  );
-}
-
 function barOf(door: DoorName, pace: Pace): Bar {
-  const ratio = p99(door, pace, 'large prompts') / p99(door, pace, 'alone');
-  const busy = p99(door, pace, 'busy core') / p99(door, pace, 'alone');
+  const ratio = p99(rows, door, pace, 'large prompts') / p99(rows, door, pace, 'alone');
+  const busy = p99(rows, door, pace, 'busy core') / p99(rows, door, pace, 'alone');
   return {
     what: `${door}, ${pace}`,
     demanded: `< ${HIGHEST_RATIO}`,

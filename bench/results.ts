@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** A promise of the project, and what one run says of it. */
 export interface Bar {
@@ -40,7 +41,7 @@ export function writeResults(name: string, results: object): void {
     file,
     `${JSON.stringify({ measured: new Date().toISOString(), machine, ...results }, undefined, 1)}\n`,
   );
-  console.log(`\n${relative(process.cwd(), file.pathname)} written`);
+  console.log(`\n${relative(process.cwd(), fileURLToPath(file))} written`);
 }
 
 /** Columns as wide as their widest cell; the first one to the left, the others to the right. */

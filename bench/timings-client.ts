@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { inMode, type Mode } from './cores.ts';
 import { TIMINGS_CLIENT } from './paths.ts';
 import { writeBodies } from './threads/bodies.ts';
 
@@ -54,13 +55,13 @@ export class TimingsClient {
     target: readonly string[],
     kind: string,
     bodies: readonly string[],
+    mode: Mode = 'unpinned',
   ): Promise<{ client: TimingsClient; hashes: readonly number[] }> {
     const folder = mkdtempSync(join(tmpdir(), 'epptok-timings-'));
     const file = join(folder, 'bodies.jsonl');
     writeBodies(file, bodies);
-    const child = spawn(TIMINGS_CLIENT, [...target, '--kind', kind, '--bodies', file], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
+    const [program, ...args] = inMode(mode, [TIMINGS_CLIENT, ...target, '--kind', kind, '--bodies', file]);
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     const client = new TimingsClient(child, folder);
     const { hashes } = (await client.#line()) as { hashes: readonly number[] };
     return { client, hashes };

@@ -76,7 +76,7 @@ typedef enum epptok_status {
     EPPTOK_INVALID_REQUEST = 10,  /* the body: not JSON, not UTF-8, a field missing or of a wrong type */
     EPPTOK_NOT_READY = 11,        /* the models are still loading */
     EPPTOK_UNKNOWN_MODEL = 12,    /* no model of that name is loaded */
-    EPPTOK_CONTEXT_TOO_LONG = 13, /* ids >= context length; the message has both numbers */
+    EPPTOK_CONTEXT_TOO_LONG = 13, /* no room for output, or an embedding does not fit; the message has both numbers */
     EPPTOK_UNAVAILABLE = 14,      /* the runtime is lost; to retry is safe */
     EPPTOK_SHUTTING_DOWN = 15,    /* the handle or the runtime is being closed */
     EPPTOK_ABI_MISMATCH = 16,     /* header, library and runtime do not fit */

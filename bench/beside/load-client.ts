@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { nativeProgram } from '../../test/support/built.ts';
 import { textOf } from '../../test/support/subprocess.ts';
 import type { Latency } from './measured.ts';
 
-const program = fileURLToPath(new URL('../../build/native/load_client', import.meta.url));
+const program = nativeProgram('load_client');
 
 /** Calls of a C program of its own, see native-test/load_client.c. Rejects if any was not answered. */
 export async function callFromClient(

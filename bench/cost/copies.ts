@@ -57,7 +57,9 @@ async function overSocket(
   const counts = countsFile(folder, 'socket');
   const socket = join(folder, 'run', 'epptok.sock');
   const env = counted(counts);
-  const sidecar = startProgram(CLI, ['serve', '--model', MODEL, '--threads', '1', '--socket', socket], env);
+  const sidecar = startProgram(CLI, ['serve', '--model', MODEL, '--threads', '1', '--socket', socket], {
+    env,
+  });
   await waitForLine(sidecar, '"msg":"ready"');
   const client = async (count: number) => {
     const before = readCounts(counts);

@@ -1,3 +1,5 @@
+import { median } from '../statistics.ts';
+
 /** How long is measured. */
 export interface Rounds {
   readonly rounds: number;
@@ -6,7 +8,7 @@ export interface Rounds {
 }
 
 export const THOROUGH: Rounds = { rounds: 21, roundMs: 40, warmMs: 300 };
-export const QUICK: Rounds = { rounds: 7, roundMs: 6, warmMs: 60 };
+export const QUICK: Rounds = { rounds: 7, roundMs: 6, warmMs: 30 };
 
 /** CPU time of the process in microseconds: on a machine that others use too, the time by the clock is mostly theirs. */
 export function cpuTime(): number {
@@ -36,8 +38,4 @@ export function compare(runs: readonly (() => void)[], rounds: Rounds): number[]
     }
   }
   return sides.map(({ times }) => median(times));
-}
-
-export function median(values: number[]): number {
-  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;
 }

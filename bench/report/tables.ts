@@ -1,3 +1,4 @@
+import { BESIDE_HEAD, besideCells } from '../beside/rows.ts';
 import type { CallCost } from '../cost/calls.ts';
 import type { CopyCost } from '../cost/copies.ts';
 import type { InstrumentCost } from '../cost/instruments.ts';
@@ -72,10 +73,15 @@ export function threadsTable({ cells }: NonNullable<AllResults['threads']>): str
   );
 }
 
+export function besideTable({ rows }: NonNullable<AllResults['beside']>): string {
+  return table(BESIDE_HEAD, besideCells(rows));
+}
+
 export function callsTable(calls: readonly CallCost[]): string {
   return table(
     [
       'turns',
+      'cores',
       'tokens',
       'parse',
       'render',
@@ -88,6 +94,7 @@ export function callsTable(calls: readonly CallCost[]): string {
     ],
     calls.map((call) => [
       String(call.turns),
+      call.mode === 'pinned' ? 'one' : 'two',
       String(call.tokens),
       ...[call.parse, call.template, call.encode, call.bridge, call.whole].map(({ p50 }) => p50.toFixed(0)),
       call.bridgeShare.toFixed(3),

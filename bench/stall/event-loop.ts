@@ -1,15 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-const STALL_MS = [20, 50, 100, 1000] as const;
+export const STALL_MS = [20, 50, 100, 1000] as const;
 const TICK_MS = 10;
 const BUCKET_MS = 100;
 
 export interface LoopReport {
   /** Longest delay that perf_hooks.monitorEventLoopDelay saw, ms; its own period of 10 ms is part of it. */
   readonly monitorMax: number;
-  /** The longest time by which a timer was late, ms. */
-  readonly longest: number;
   /**
    * The longest that this thread was on a core between two timers, ms: a stall of its own making, and not of a machine that
    * gave it no core. Linux only.
@@ -57,7 +55,6 @@ export class LoopWatch {
     const over = (limit: number) => this.#delays.filter((delay) => delay > limit).length;
     return {
       monitorMax: this.#monitor.max / 1e6,
-      longest: this.#delays.reduce((longest, delay) => Math.max(longest, delay), 0),
       longestWork: this.#longestWork,
       stalls: { 20: over(20), 50: over(50), 100: over(100), 1000: over(1000) },
       timeline: Array.from(this.#timeline, (delay) => delay ?? 0),

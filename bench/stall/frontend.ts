@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { idsHash } from '../timings-client.ts';
 import { DESIGNS, type Encode } from './designs.ts';
 import { LoopWatch } from './event-loop.ts';
 import { Heartbeats } from './heartbeats.ts';
@@ -55,11 +56,9 @@ function reply(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** FNV-1a over the ids: the designs must agree. */
+/** The designs must agree in the hash. */
 function summary(ids: Uint32Array): { count: number; hash: number } {
-  let hash = 0x811c9dc5;
-  for (const id of ids) hash = Math.imul(hash ^ id, 0x01000193);
-  return { count: ids.length, hash: hash >>> 0 };
+  return { count: ids.length, hash: idsHash(ids) };
 }
 
 const server = createServer((request, response) => {

@@ -1,5 +1,5 @@
 import { type Percentiles, percentiles } from '../statistics.ts';
-import type { LoopReport } from './event-loop.ts';
+import { type LoopReport, STALL_MS } from './event-loop.ts';
 import type { HeartbeatReport } from './heartbeats.ts';
 import type { LoadReport } from './load.ts';
 
@@ -61,11 +61,9 @@ export function merged(rounds: readonly Round[]): Omit<Measured, keyof Cell | 'd
 function worst(reports: readonly LoopReport[]): LoopReport {
   const most = (of: (report: LoopReport) => number) => Math.max(...reports.map(of));
   const stalls = { 20: 0, 50: 0, 100: 0, 1000: 0 };
-  for (const report of reports)
-    for (const limit of [20, 50, 100, 1000] as const) stalls[limit] += report.stalls[limit];
+  for (const report of reports) for (const limit of STALL_MS) stalls[limit] += report.stalls[limit];
   return {
     monitorMax: most(({ monitorMax }) => monitorMax),
-    longest: most(({ longest }) => longest),
     longestWork: reports.some(({ longestWork }) => longestWork === undefined)
       ? undefined
       : most(({ longestWork }) => longestWork ?? 0),

@@ -1,5 +1,5 @@
 import { Tokenizer } from 'epptok';
-import koffi from 'koffi';
+import { runLoad } from '../../test/support/load-plugin.ts';
 import { type Sample, sample } from './sample.ts';
 
 /**
@@ -11,38 +11,22 @@ import { type Sample, sample } from './sample.ts';
 const [, , way, model = '', calls, rounds] = process.argv;
 const perRound = Math.ceil(Number(calls) / Number(rounds));
 const SIZES = [1000, 4000, 20_000];
-const STATUSES = 32;
-
-const Plan = koffi.struct({
-  threads: 'uint32_t',
-  timeout_ms: 'uint32_t',
-  calls: 'uint64_t',
-  seconds: 'double',
-  sizes: koffi.array('uint32_t', 4),
-  per_second: 'double',
-  fresh: 'uint32_t',
-});
-const library = koffi.load(new URL('../../build/native/libload_plugin.so', import.meta.url).pathname);
-const loadRun = library.func('load_run', 'void', ['uint64_t', koffi.pointer(Plan), 'void *']);
-/** load_report: calls, wrong, statuses, transports, and three doubles. */
-const report = new BigUint64Array(2 + STATUSES + 4 + 3);
 
 const tokenizer = new Tokenizer({ model, threads: 2, timeoutMs: 30_000 });
 
 function fromC(threads: number, transport: number): void {
-  const plan = {
+  const { calls, wrong, statuses, transports } = runLoad(tokenizer.nativeHandle, {
     threads,
-    timeout_ms: 30_000,
+    timeoutMs: 30_000,
     calls: perRound,
     seconds: 0,
-    sizes: [...SIZES, 0],
-    per_second: 0,
-    fresh: 0,
-  };
-  loadRun(tokenizer.nativeHandle, plan, report);
-  const [made, wrong, ok] = report;
-  const carried = report[2 + STATUSES + transport];
-  if (made !== BigInt(perRound) || ok !== made || wrong !== 0n || carried !== made) {
+    sizes: SIZES,
+    perSecond: 0,
+    fresh: false,
+  });
+  const [ok] = statuses;
+  const carried = transports[transport];
+  if (calls !== perRound || ok !== calls || wrong !== 0 || carried !== calls) {
     throw new Error(`of ${perRound} calls ${ok} were answered, ${wrong} wrongly, ${carried} by ${way}`);
   }
 }

@@ -54,7 +54,7 @@ export class Crew {
 }
 
 /** A pool of `threads` workers that never grows, shrinks or retires. */
-export function openPiscina(file: URL, threads: number, workerData: unknown): Piscina {
+function openPiscina(file: URL, threads: number, workerData: unknown): Piscina {
   return new Piscina({
     filename: file.href,
     minThreads: threads,

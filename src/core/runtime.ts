@@ -19,8 +19,6 @@ export interface RuntimeSettings extends Limits {
 /** The dispatcher and its warm pool: of a thread that awaits its calls, one per AsyncTokenizer. */
 export interface Runtime {
   readonly dispatcher: Dispatcher;
-  readonly models: readonly PreparedModel[];
-  readonly threads: number;
   /** What it has counted, and its state now. */
   read(): RuntimeReading;
   close(): Promise<void>;
@@ -42,18 +40,15 @@ export async function openRuntime(
 ): Promise<Outcome<Runtime>> {
   const pool = new Pool(workerFile, threadCount(settings.threads), preparing);
   void metricsLibrary();
-  const [prepared, ready] = await Promise.all([preparing, pool.ready()]);
-  if (!prepared.ok || !ready.ok) {
+  const ready = await pool.ready();
+  if (!ready.ok) {
     await pool.close();
-    return prepared.ok ? (ready as Outcome<never>) : prepared;
+    return ready;
   }
-  const models = prepared.value;
-  const counters = new CallCounters(models.map(({ name }) => name));
+  const counters = new CallCounters(settings.models.map(({ name }) => name));
   const dispatcher = new Dispatcher(pool, settings, counters, loop.clock);
   return succeed({
     dispatcher,
-    models,
-    threads: pool.size,
     read: () => ({
       ...dispatcher.gauges,
       calls: [counters],

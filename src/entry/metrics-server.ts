@@ -55,6 +55,8 @@ export class MetricsServer {
       server.listen(port, host, () => resolve(undefined));
     });
     if (failed) return fail('INIT_FAILED', `metrics on ${host}:${port}: ${failed.message}`);
+    // A process that is out of descriptors cannot accept: whoever scrapes comes again, and calls are served meanwhile.
+    server.on('error', () => {});
     const bound = server.address();
     const boundPort = typeof bound === 'object' && bound ? bound.port : port;
     return succeed(

@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { withDirectory } from '../directory.ts';
 import { modelDirectory } from '../models.ts';
+import { CLI } from '../support/built.ts';
 import { run } from '../support/subprocess.ts';
 
-const CLI = new URL('../../dist/cli.js', import.meta.url).pathname;
 const doctor = (...models: string[]) =>
   run(process.execPath, [CLI, 'doctor', ...models.flatMap((model) => ['--model', model])]);
 

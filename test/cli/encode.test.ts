@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { modelDirectory } from '../models.ts';
+import { CLI } from '../support/built.ts';
 import { run } from '../support/subprocess.ts';
-import { CLI, epptok } from './cli.ts';
+import { epptok } from './cli.ts';
 
 const MODEL = modelDirectory('qwen3');
 const CHAT = '{"messages":[{"role":"user","content":"Hi"}]}';

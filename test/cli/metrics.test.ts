@@ -8,12 +8,13 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, describe, it } from 'node:test';
 import { modelDirectory } from '../models.ts';
+import { CLI, nativeProgram } from '../support/built.ts';
 import { samplesOf, total } from '../support/prometheus.ts';
 import { run, textOf } from '../support/subprocess.ts';
-import { CLI, epptok } from './cli.ts';
+import { epptok } from './cli.ts';
 
 const MODEL = `qwen3=${modelDirectory('qwen3')}`;
-const QUICKSTART = new URL('../../build/native/quickstart', import.meta.url).pathname;
+const QUICKSTART = nativeProgram('quickstart');
 const LIMIT_MS = 120_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'epptok-metrics-'));

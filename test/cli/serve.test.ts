@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, describe, it } from 'node:test';
 import { modelDirectory } from '../models.ts';
+import { CLI, nativeProgram, ROOT } from '../support/built.ts';
 import { run, textOf } from '../support/subprocess.ts';
-import { CLI, epptok } from './cli.ts';
+import { epptok } from './cli.ts';
 
 const MODEL = modelDirectory('qwen3');
-const QUICKSTART = new URL('../../build/native/quickstart', import.meta.url).pathname;
+const QUICKSTART = nativeProgram('quickstart');
 const LIMIT_MS = 120_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'epptok-serve-'));
@@ -120,11 +121,10 @@ describe('epptok serve', () => {
 
 /** examples/c/tokenize.c, which sends its standard input. */
 function compileClient(target: string) {
-  const root = new URL('../../', import.meta.url).pathname;
-  const library = join(root, 'build/native');
-  const source = join(root, 'examples/c/tokenize.c');
+  const library = join(ROOT, 'build/native');
+  const source = join(ROOT, 'examples/c/tokenize.c');
   const link = [`-L${library}`, '-lepptok', `-Wl,-rpath,${library}`];
-  return run('cc', ['-std=c99', source, `-I${join(root, 'include')}`, ...link, '-o', target]);
+  return run('cc', ['-std=c99', source, `-I${join(ROOT, 'include')}`, ...link, '-o', target]);
 }
 
 describe('epptok serve ends with 1 and names the culprit', () => {

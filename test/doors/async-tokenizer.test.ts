@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { AsyncTokenizer, EpptokError, type TokenizeOptions } from 'epptok';
-import { freshText } from '../fresh-text.ts';
 import { modelDirectory } from '../models.ts';
 import { total } from '../support/prometheus.ts';
+import { unseenWords } from '../unseen-words.ts';
 
 const qwen3 = `qwen3=${modelDirectory('qwen3')}`;
 const chat = { messages: [{ role: 'user', content: 'Hello world' }] };
@@ -122,13 +122,13 @@ describe('AsyncTokenizer refuses, with a code and a message that names the culpr
   }
 
   it('a call whose deadline passes', async () => {
-    const error = await refusal({ kind: 'text', body: freshText(4_000_000), timeoutMs: 20 });
+    const error = await refusal({ kind: 'text', body: unseenWords(4_000_000), timeoutMs: 20 });
     assert.equal(error.code, 'TIMEOUT');
   });
 
   it('a call whose signal is aborted', async () => {
     const signal = AbortSignal.timeout(20);
-    const error = await refusal({ kind: 'text', body: freshText(4_000_000), signal });
+    const error = await refusal({ kind: 'text', body: unseenWords(4_000_000), signal });
     assert.equal(error.code, 'CANCELLED');
   });
 });
@@ -194,7 +194,7 @@ describe('AsyncTokenizer', () => {
     const words = async (result: 'hit' | 'miss') =>
       total(await tokenizer.stats(), 'epptok_cache_lookups_total', { cache: 'word', result });
     const misses = await words('miss');
-    await tokenizer.tokenize({ kind: 'text', body: freshText(2_000) });
+    await tokenizer.tokenize({ kind: 'text', body: unseenWords(2_000) });
     const afterwards = await words('miss');
     assert.ok(afterwards > misses, `${misses}, then ${afterwards}`);
     assert.ok((await words('hit')) > 0);

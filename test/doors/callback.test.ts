@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { STATUS, Tokenizer } from 'epptok';
 import koffi from 'koffi';
-import { freshText } from '../fresh-text.ts';
 import { modelDirectory } from '../models.ts';
 import { total } from '../support/prometheus.ts';
+import { unseenWords } from '../unseen-words.ts';
 
 // C on the JavaScript thread that owns the handle: nothing of JavaScript runs there until the call returns.
 const suffix = process.platform === 'darwin' ? 'dylib' : 'so';
-const path = new URL(
-  `../../dist/native/${process.platform}-${process.arch}/libepptok.${suffix}`,
-  import.meta.url,
-).pathname;
+const platform = `${process.platform}-${process.arch}`;
+const path = join(import.meta.dirname, '../../dist/native', platform, `libepptok.${suffix}`);
 const library = koffi.load(path);
 const RequestStruct = koffi.struct({
   struct_size: 'size_t',
@@ -53,7 +53,7 @@ class Canceller {
       Atomics.wait(begin, 0, 0, 20_000);
       Atomics.wait(begin, 0, 1, 50);
       cancel(handle, callId);`;
-    const koffi = new URL(import.meta.resolve('koffi')).pathname;
+    const koffi = fileURLToPath(import.meta.resolve('koffi'));
     this.#worker = new Worker(source, {
       eval: true,
       execArgv: [],
@@ -112,7 +112,7 @@ describe('a call of C on the thread that owns the handle', () => {
   it('is cancelled by another thread, and the next one gets its own ids', async () => {
     const canceller = new Canceller(tokenizer.nativeHandle, 7);
     await canceller.online();
-    const slow = Buffer.from(freshText(8_000_000, 3));
+    const slow = Buffer.from(unseenWords(8_000_000, 3));
     canceller.begin();
     const cancelled = call(slow, { callId: 7 });
     assert.equal(cancelled.status, STATUS.CANCELLED, cancelled.message);
@@ -122,7 +122,7 @@ describe('a call of C on the thread that owns the handle', () => {
 
   it('expires at its deadline, and the next one gets its own ids', () => {
     for (const timeoutMs of [1, 5, 20]) {
-      const expired = call(Buffer.from(freshText(4_000_000, timeoutMs)), { timeoutMs });
+      const expired = call(Buffer.from(unseenWords(4_000_000, timeoutMs)), { timeoutMs });
       assert.equal(expired.status, STATUS.TIMEOUT, expired.message);
       assert.deepEqual(call(HELLO).ids, [9707, 1879]);
     }

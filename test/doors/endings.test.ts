@@ -3,10 +3,11 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { modelDirectory } from '../models.ts';
+import { nativeLibrary } from '../support/built.ts';
 import { assertInTime } from '../support/in-time.ts';
 
 const host = new URL('./hosts/ending.js', import.meta.url);
-const plugin = new URL('../../build/native/libquickstart_plugin.so', import.meta.url).pathname;
+const plugin = nativeLibrary('quickstart_plugin');
 
 /** How the host ended, and how long after it had set out to. */
 async function end(ending: string) {

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { statusName } from '../../src/protocol/status.ts';
 import { modelDirectory } from '../models.ts';
+import { nativeLibrary } from '../support/built.ts';
 import { run } from '../support/subprocess.ts';
 
-const host = (name: string) => new URL(`./hosts/${name}.js`, import.meta.url).pathname;
-const plugin = new URL('../../build/native/libquickstart_plugin.so', import.meta.url).pathname;
+const host = (name: string) => join(import.meta.dirname, `hosts/${name}.js`);
+const plugin = nativeLibrary('quickstart_plugin');
 const MODEL = modelDirectory('qwen3');
 const HI = [151644, 872, 198, 13048, 151645, 198, 151644, 77091, 198];
 /** A thread is back within a second on a machine that does nothing else (lifecycle.test.ts); a call's own deadline is 30 s. */

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { statusName } from '../../src/protocol/status.ts';
 import { modelDirectory } from '../models.ts';
+import { nativeLibrary } from '../support/built.ts';
 import { run } from '../support/subprocess.ts';
 
-const host = new URL('./hosts/owner.js', import.meta.url).pathname;
-const plugin = new URL('../../build/native/libquickstart_plugin.so', import.meta.url).pathname;
+const host = join(import.meta.dirname, 'hosts/owner.js');
+const plugin = nativeLibrary('quickstart_plugin');
 
 interface Call {
   readonly status: number;

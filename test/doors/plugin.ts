@@ -1,7 +1,8 @@
 import koffi from 'koffi';
+import { nativeLibrary } from '../support/built.ts';
 
 /** native-test/plugin.c: a plugin that is given a handle and does not know how it was obtained. */
-const library = koffi.load(new URL('../../build/native/libquickstart_plugin.so', import.meta.url).pathname);
+const library = koffi.load(nativeLibrary('quickstart_plugin'));
 const tokenizeIn = library.func('plugin_tokenize', 'int32_t', [
   'uint64_t',
   'uint32_t',
@@ -26,7 +27,7 @@ const runOnThreads = library.func('plugin_run_on_threads', 'uint32_t', [
   'void *',
 ]);
 
-export const TRANSPORT_NAMES = ['none', 'callback', 'direct', 'socket'] as const;
+const TRANSPORT_NAMES = ['none', 'callback', 'direct', 'socket'] as const;
 export const KIND = { auto: 0, chat: 1, completion: 2, embedding: 3, text: 4 } as const;
 
 export interface PluginAnswer {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { AsyncTokenizer, type EpptokError, type RequestRecord, Tokenizer } from 'epptok';
-import { freshText } from '../fresh-text.ts';
 import { modelDirectory } from '../models.ts';
+import { unseenWords } from '../unseen-words.ts';
 
 const model = `qwen3=${modelDirectory('qwen3')}`;
 const records: RequestRecord[] = [];
@@ -49,7 +49,7 @@ describe('onRequest of AsyncTokenizer', () => {
   });
 
   it('is told of calls whose deadline passes, with the time that they took', async () => {
-    const slow = { kind: 'text', body: freshText(4_000_000), timeoutMs: 100 } as const;
+    const slow = { kind: 'text', body: unseenWords(4_000_000), timeoutMs: 100 } as const;
     await assert.rejects(tokenizer.tokenize(slow), { code: 'TIMEOUT' });
     assert.equal(last().status, 'TIMEOUT');
     assert.ok(last().timings.total >= 95_000, `${last().timings.total} µs`);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Tokenizer } from 'epptok';
 import { modelDirectory } from '../models.ts';
 import { run } from '../support/subprocess.ts';
 
-const HOST = new URL('./hosts/stalling.js', import.meta.url).pathname;
+const HOST = join(import.meta.dirname, 'hosts/stalling.js');
 const MODEL = modelDirectory('qwen3');
 
 interface LoggedStall {

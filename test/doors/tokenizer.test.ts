@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Tokenizer } from 'epptok';
-import { freshText } from '../fresh-text.ts';
 import { modelDirectory } from '../models.ts';
 import { total } from '../support/prometheus.ts';
+import { unseenWords } from '../unseen-words.ts';
 
 const model = `qwen3=${modelDirectory('qwen3')}`;
 const chat = { messages: [{ role: 'user', content: 'Hello world' }] };
@@ -39,7 +39,7 @@ describe('Tokenizer, the blocking door', () => {
 
   it('gives up at its deadline, and the next call gets its own ids', () => {
     for (let i = 0; i < 3; i++) {
-      const slow = freshText(4_000_000, i + 1);
+      const slow = unseenWords(4_000_000, i + 1);
       assert.throws(() => tokenizer.tokenize({ kind: 'text', body: slow, timeoutMs: 10 }), {
         code: 'TIMEOUT',
       });
@@ -68,7 +68,7 @@ describe('Tokenizer, the blocking door', () => {
 
   it('counts the calls that it gave up, and the answers that came too late for them', () => {
     const own = new Tokenizer({ model, threads: 1, contextLength: 10_000_000 });
-    const slow = freshText(4_000_000, 9);
+    const slow = unseenWords(4_000_000, 9);
     assert.throws(() => own.tokenize({ kind: 'text', body: slow, timeoutMs: 10 }), { code: 'TIMEOUT' });
     const timeouts = (text: string) => total(text, 'epptok_calls_total', { kind: 'text', status: 'TIMEOUT' });
     const meanwhile = own.stats();

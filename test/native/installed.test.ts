@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { modelDirectory } from '../models.ts';
+import { ROOT } from '../support/built.ts';
 import { run } from '../support/subprocess.ts';
 
-const ROOT = new URL('../../', import.meta.url).pathname;
 const CHAT = '{"messages":[{"role":"user","content":"Hi"}]}';
 const ANSWER = '9 ids: 151644 872 198 13048 151645 198 151644 77091 ...\n';
 

@@ -2,9 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import koffi from 'koffi';
 import { type StatusName, statusName } from '../../src/protocol/status.ts';
 import { pluginTokenize } from '../doors/plugin.ts';
+import { nativeLibrary } from '../support/built.ts';
 
 /** include/epptok.h as a program in C uses it, from this process. */
-const library = koffi.load(new URL('../../build/native/libepptok.so', import.meta.url).pathname);
+const library = koffi.load(nativeLibrary('epptok'));
 const Options = koffi.struct({
   struct_size: 'size_t',
   abi_version: 'uint32_t',

@@ -8,13 +8,14 @@ import { after, afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pluginTokenize } from '../doors/plugin.ts';
 import { modelDirectory } from '../models.ts';
+import { nativeProgram } from '../support/built.ts';
 import { assertInTime } from '../support/in-time.ts';
 import { type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { run, textOf } from '../support/subprocess.ts';
 import { call, closeHandle, isAlive, type Opening, openHandle, runtimeOf, runtimesOf } from './library.ts';
 
 const MODEL = modelDirectory('qwen3');
-const LOAD = new URL('../../build/native/load_client', import.meta.url).pathname;
+const LOAD = nativeProgram('load_client');
 const HELLO_WORLD = [9707, 1879];
 /** How late a call may be on a machine that does other things too; the bound of 20 ms is for an idle one. */
 const SLACK_MS = 100;

@@ -68,7 +68,7 @@ describe('prompts and token ids, at the most talkative level', () => {
   let sidecarLog = '';
 
   before(async () => {
-    const host = new URL('./hosts/canary.ts', import.meta.url).pathname;
+    const host = join(import.meta.dirname, 'hosts/canary.ts');
     const args = ['--import', 'tsx', host, MODEL, JSON.stringify(BODIES)];
     const ended = await run(process.execPath, args, {
       env: { ...process.env, EPPTOK_LOG: 'trace', EPPTOK_NODE: process.execPath },

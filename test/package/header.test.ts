@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { ROOT } from '../support/built.ts';
 import { run } from '../support/subprocess.ts';
 
-const ROOT = new URL('../../', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'epptok-header-'));
 after(() => rmSync(folder, { recursive: true }));
 
@@ -33,7 +33,7 @@ describe('include/epptok.h compiles alone, without a warning, as', () => {
       writeFileSync(name, SOURCE);
       const flags = [`-std=${standard}`, '-Wall', '-Wextra', '-Wpedantic', '-Werror'];
       const program = join(folder, standard);
-      const compiled = await run(compiler, [...flags, `-I${ROOT}include`, name, '-o', program]);
+      const compiled = await run(compiler, [...flags, `-I${join(ROOT, 'include')}`, name, '-o', program]);
       assert.equal(compiled.code, 0, compiled.stderr);
       assert.equal((await run(program, [])).code, 0);
     });

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { modelDirectory } from '../models.ts';
+import { ROOT } from '../support/built.ts';
 import { run } from '../support/subprocess.ts';
 
-const ROOT = new URL('../../', import.meta.url).pathname;
 const MODEL = modelDirectory('qwen3');
 const CHAT = '{"messages":[{"role":"user","content":"Hi"}]}';
 const PLATFORM = `${process.platform}-${process.arch}`;

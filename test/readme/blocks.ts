@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../support/built.ts';
 
-export const ROOT = new URL('../../', import.meta.url).pathname;
-export const README = readFileSync(`${ROOT}README.md`, 'utf8');
+export const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
 /** A fenced block of README.md. */
 export interface Block {

@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { STATUS_TABLE } from '../../src/protocol/status.ts';
-import { BLOCKS, README, ROOT } from './blocks.ts';
+import { ROOT } from '../support/built.ts';
+import { BLOCKS, README } from './blocks.ts';
 
 const CODE = BLOCKS.filter(({ language }) => ['c', 'cpp', 'go', 'js', 'json'].includes(language));
 

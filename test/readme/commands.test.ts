@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { ROOT } from '../support/built.ts';
 import { run } from '../support/subprocess.ts';
-import { BLOCKS, commands, README, ROOT } from './blocks.ts';
+import { BLOCKS, commands, README } from './blocks.ts';
 
 // What `mktemp -d` of a block makes is made, and removed, in here.
 const folder = mkdtempSync(join(tmpdir(), 'epptok-readme-'));

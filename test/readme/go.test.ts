@@ -3,8 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { modelDirectory } from '../models.ts';
+import { ROOT } from '../support/built.ts';
 import { run } from '../support/subprocess.ts';
-import { commands, ROOT } from './blocks.ts';
+import { commands } from './blocks.ts';
 
 const absent = spawnSync('go', ['version']).status !== 0;
 // The first one compiles Go's own library.

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { CLI } from './built.ts';
 import { textOf } from './subprocess.ts';
 
-const CLI = new URL('../../dist/cli.js', import.meta.url).pathname;
 const LIMIT_MS = 60_000;
 
 export interface Sidecar {

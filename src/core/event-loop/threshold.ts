@@ -1,7 +1,7 @@
 import { fail, type Outcome, succeed } from '../../protocol/status.ts';
 
 /** The environment variable that turns the stall trace on, in every process that runs this library. */
-export const STALL_TRACE_VARIABLE = 'EPPTOK_STALL_TRACE_MS';
+const STALL_TRACE_VARIABLE = 'EPPTOK_STALL_TRACE_MS';
 
 /** Milliseconds from the environment; 0, without the variable: no trace. */
 export function stallThreshold(environment: NodeJS.ProcessEnv): Outcome<number> {

@@ -10,7 +10,7 @@ const TICK_MS = 50;
 const TRACE_TICK_MS = 10;
 
 /** What the stall counter counts, in ms; the histogram tells the other sizes apart. */
-export const STALL_MS = 100;
+const STALL_MS = 100;
 
 /** Upper bounds in milliseconds. */
 export const DELAY_BOUNDS = [1, 5, 10, 20, 50, 100, 250, 500, 1000, 2500, 5000] as const;

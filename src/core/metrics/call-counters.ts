@@ -10,7 +10,7 @@ import { STATUS_TABLE, type StatusName } from '../../protocol/status.ts';
 import { type HistogramReading, histogramLayout, observe, readHistogram } from './histogram.ts';
 
 /** What a call may be of: a kind of body, or a detokenize call. */
-export const CALL_KINDS = [...KINDS, 'detokenize'] as const;
+const CALL_KINDS = [...KINDS, 'detokenize'] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
 /** What a call goes through, in this order. */

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { spacesAfter, spacesBefore } from './added-tokens.ts';
 import { nextMember } from './byte-set.ts';
 import { LOWERCASE } from './generated/lowercase.ts';
@@ -33,13 +34,12 @@ export class SectionNormalizer {
   }
 
   /**
-   * Must be called before the sections of a text. A pattern that the whole text lacks, as most do, is then looked for
-   * once and not in each of many short sections.
+   * Must be called before the sections of a text. What the whole text lacks, a pattern or all that is not ASCII, is then
+   * looked for once and not in each of many short sections.
    */
   open(text: TextBuffer): void {
     const first = this.#steps[0];
-    const spared = first?.kind === 'replace' && findBytes(text, first.pattern, 0, text.length) < 0;
-    this.#firstStep = spared ? 1 : 0;
+    this.#firstStep = first !== undefined && changesNothingOf(text, first) ? 1 : 0;
   }
 
   /** A step that changes nothing copies nothing, so the result may be the input itself. */
@@ -69,6 +69,14 @@ export class SectionNormalizer {
       }
     }
   }
+}
+
+/** false: it may change something. */
+function changesNothingOf(text: TextBuffer, step: NormalizerStep): boolean {
+  if (step.kind === 'replace') return findBytes(text, step.pattern, 0, text.length) < 0;
+  return (
+    step.kind === 'form' && step.unstable.leads.aboveAscii && isAscii(text.buffer.subarray(0, text.length))
+  );
 }
 
 /** Writes the section after `step` into `into`; false when it is the same as before. */

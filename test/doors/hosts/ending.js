@@ -1,6 +1,6 @@
 // A Node host with every kind of handle open and calls in flight, which then ends in the way its argument names.
 import { AsyncTokenizer, Tokenizer } from 'epptok';
-import koffi from 'koffi';
+import { openPlugin, TEXT } from './plugin.js';
 
 const [, , ending, model, pluginPath] = process.argv;
 const words = 'words for the workers '.repeat(4000);
@@ -8,18 +8,7 @@ const bytes = Buffer.from(words);
 
 const blocking = new Tokenizer({ model, threads: 1 });
 const asynchronous = await AsyncTokenizer.create({ model, threads: 1 });
-const plugin = koffi.load(pluginPath);
-const runOnThreads = plugin.func('plugin_run_on_threads', 'uint32_t', [
-  'uint64_t',
-  'uint32_t',
-  'uint32_t',
-  'uint32_t',
-  'void *',
-  'size_t',
-  'void *',
-  'void *',
-]);
-const TEXT = 4;
+const { runOnThreads } = openPlugin(pluginPath);
 // The service threads stand before the end comes.
 runOnThreads(blocking.nativeHandle, 1, 1, TEXT, bytes, 5, null, null);
 

@@ -1,28 +1,13 @@
 // A Node host whose threads have little heap: a body that is more than one can parse costs the thread that serves it. Prints, for
 // each door, what became of that call and of the next one.
 import { AsyncTokenizer, Tokenizer } from 'epptok';
-import koffi from 'koffi';
+import { CHAT, openPlugin } from './plugin.js';
 
 const [, , model, pluginPath] = process.argv;
-const CHAT = 1;
 const huge = Buffer.from(`{"messages":[${'{"role":"user","content":[{"a":1}]},'.repeat(500_000)}{}]}`);
 const small = Buffer.from('{"messages":[{"role":"user","content":"Hi"}]}');
 
-const plugin = koffi.load(pluginPath);
-const tokenize = plugin.func('plugin_tokenize', 'int32_t', [
-  'uint64_t',
-  'uint32_t',
-  'uint32_t',
-  'void *',
-  'size_t',
-  'void *',
-  'size_t',
-  'void *',
-  'void *',
-  'void *',
-  'size_t',
-]);
-
+const { tokenize } = openPlugin(pluginPath);
 const asynchronous = await AsyncTokenizer.create({ model, threads: 1 });
 const blocking = new Tokenizer({ model, threads: 1 });
 const fromC = (inThread) => (body) => {

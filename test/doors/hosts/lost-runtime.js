@@ -1,34 +1,22 @@
 // The secondary runtime of a Tokenizer ends under it, while this thread does nothing but run its event loop. A C thread then calls
 // through the native handle, and this thread after it; what came of both is printed.
 import { Tokenizer } from 'epptok';
-import koffi from 'koffi';
+import { openPlugin, TEXT } from './plugin.js';
 
 const [, , model, pluginPath] = process.argv;
-const TEXT = 4;
 const HELLO = Buffer.from('Hello world');
 const runtimes = [];
 process.on('worker', (worker) => runtimes.push(worker));
 
 const tokenizer = new Tokenizer({ model, threads: 1, timeoutMs: 10_000 });
 await new Promise((resolve) => setTimeout(resolve, 10)); // process tells of the worker on its next turn
-const run = koffi
-  .load(pluginPath)
-  .func('plugin_run_on_threads', 'uint32_t', [
-    'uint64_t',
-    'uint32_t',
-    'uint32_t',
-    'uint32_t',
-    'void *',
-    'size_t',
-    'void *',
-    'void *',
-  ]);
+const { runOnThreads } = openPlugin(pluginPath);
 const { nativeHandle } = tokenizer;
 const fromC = () =>
   new Promise((resolve) => {
     const statuses = new Uint32Array(2);
     const start = performance.now();
-    run.async(nativeHandle, 2, 1, TEXT, HELLO, HELLO.length, null, statuses, () =>
+    runOnThreads.async(nativeHandle, 2, 1, TEXT, HELLO, HELLO.length, null, statuses, () =>
       resolve({ statuses: [...statuses], tookMs: performance.now() - start }),
     );
   });

@@ -2,10 +2,9 @@
 // The main thread then calls the handle that is left, from its own thread and from one of C, and prints what came of it.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Tokenizer } from 'epptok';
-import koffi from 'koffi';
+import { openPlugin, TEXT } from './plugin.js';
 
 const HELLO = Buffer.from('Hello world');
-const TEXT = 4;
 const TIMEOUT_MS = 4000;
 
 const endings = {
@@ -27,26 +26,7 @@ const endings = {
 
 if (isMainThread) {
   const [, , ending, model, pluginPath] = process.argv;
-  const plugin = koffi.load(pluginPath);
-  const pointers = (count) => new Array(count).fill('void *');
-  const tokenize = plugin.func('plugin_tokenize', 'int32_t', [
-    'uint64_t',
-    'uint32_t',
-    'uint32_t',
-    'void *',
-    'size_t',
-    'void *',
-    'size_t',
-    ...pointers(3),
-    'size_t',
-  ]);
-  const onThreads = plugin.func('plugin_run_on_threads', 'uint32_t', [
-    'uint64_t',
-    ...new Array(3).fill('uint32_t'),
-    'void *',
-    'size_t',
-    ...pointers(2),
-  ]);
+  const { tokenize, runOnThreads } = openPlugin(pluginPath);
   const call = (handle, inThread) => {
     const ids = new Uint32Array(8);
     const count = new BigUint64Array(1);
@@ -89,7 +69,7 @@ if (isMainThread) {
   const words = Buffer.from('words for the workers '.repeat(4000));
   const statuses = new Uint32Array(2);
   const inFlight = new Promise((resolve) => {
-    onThreads.async(handle, 2, 20, TEXT, words, words.length, null, statuses, () =>
+    runOnThreads.async(handle, 2, 20, TEXT, words, words.length, null, statuses, () =>
       resolve(performance.now()),
     );
   });

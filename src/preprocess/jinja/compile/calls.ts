@@ -21,7 +21,7 @@ export interface Given {
 const NOTHING: Given = { args: [], keywords: NO_KEYWORDS };
 
 /** The arguments of a call; `extra` is one more by name, given by the compiler. */
-export function compileArguments(
+function compileArguments(
   args: Arguments,
   place: Place,
   compile: CompileExpression,

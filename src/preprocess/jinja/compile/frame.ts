@@ -94,14 +94,14 @@ export function nested<Result>(call: () => Result): Result {
 }
 
 /** A name in the context of the render, or a global. */
-export function resolve(name: string): Value | undefined {
+function resolve(name: string): Value | undefined {
   const { context } = run;
   const value = Object.hasOwn(context, name) ? context[name] : undefined;
   return value !== undefined ? value : run.globals.get(name);
 }
 
 /** How many frames up `slot` is, seen from `owner`. */
-export function hops(slot: Slot, owner: FunctionScope): number {
+function hops(slot: Slot, owner: FunctionScope): number {
   let count = 0;
   for (let scope: FunctionScope | null = owner; scope !== slot.owner; scope = scope.parent) {
     if (scope === null) throw new Error('a variable of a function that does not enclose its use');

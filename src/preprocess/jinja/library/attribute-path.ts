@@ -21,7 +21,7 @@ export function attributePath(attribute: Value, absent: Value = null): Key {
   };
 }
 
-export function lowered(value: Value): Value {
+function lowered(value: Value): Value {
   if (value instanceof Markup) return value.text.toLowerCase();
   return typeof value === 'string' ? value.toLowerCase() : value;
 }

@@ -134,7 +134,7 @@ function parseUnary(stream: TokenStream, filters: boolean): Expression {
   return filters ? parseFiltersAndTests(stream, expression) : expression;
 }
 
-export function parsePrimary(stream: TokenStream, namespaces: boolean): Expression {
+function parsePrimary(stream: TokenStream, namespaces: boolean): Expression {
   const token = stream.current;
   const { line } = token;
   switch (token.type) {
@@ -252,7 +252,7 @@ function parseSubscript(stream: TokenStream, object: Expression): Expression {
   return { type: 'Item', object, key, line };
 }
 
-export function parseCall(stream: TokenStream, callee: Expression): Expression {
+function parseCall(stream: TokenStream, callee: Expression): Expression {
   const { line } = stream.current;
   return { type: 'Call', callee, args: parseArguments(stream, parseExpression), line };
 }

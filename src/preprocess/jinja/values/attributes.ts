@@ -68,8 +68,6 @@ const TEXT: ReadonlyMap<string, Native<string>> = new Map([
   ['format_map', formatMapMethod],
 ]);
 
-export { TEXT as ALL_TEXT_METHODS };
-
 function bound<Self>(native: Native<Self>, name: string, self: Self): Builtin {
   return new Builtin((args, keywords) => invoke(native, name, self, args, keywords));
 }

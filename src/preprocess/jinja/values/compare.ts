@@ -93,7 +93,7 @@ function equalViews(left: Value, right: Value): boolean {
 }
 
 /** item in container */
-export function contains(container: Value, item: Value): boolean {
+function contains(container: Value, item: Value): boolean {
   if (typeof container === 'string') return textContains(container, item);
   if (container instanceof Markup) return textContains(container.text, item);
   if (isDict(container)) return dictGet(container, item) !== undefined;

@@ -79,7 +79,7 @@ export function dictKeys(dict: Dict): Value[] {
   );
 }
 
-export function dictValues(dict: Dict): Value[] {
+function dictValues(dict: Dict): Value[] {
   return dict instanceof Map ? [...dict.values()] : Object.values(dict as PlainDict);
 }
 

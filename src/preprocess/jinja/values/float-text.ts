@@ -13,7 +13,7 @@ export function floatRepr(value: number): string {
 }
 
 /** JavaScript's `1e+5` as `1e+05`. */
-export function pythonExponent(text: string): string {
+function pythonExponent(text: string): string {
   return text.replace(/e([+-])(\d)$/, 'e$10$2');
 }
 
@@ -43,7 +43,7 @@ function divideHalfEven(numerator: bigint, denominator: bigint): bigint {
 }
 
 /** round(value * 10^digits), of the exact value, halves to even. */
-export function scaledHalfEven(value: number, digits: number): bigint {
+function scaledHalfEven(value: number, digits: number): bigint {
   const { numerator, shift } = exact(value);
   const ten = 10n ** BigInt(Math.abs(digits));
   return digits >= 0
@@ -61,7 +61,7 @@ export function fixed(size: number, digits: number): string {
 }
 
 /** `count` significant digits of a finite size, and the power of ten of the first one. */
-export function significant(size: number, count: number): { digits: string; exponent: number } {
+function significant(size: number, count: number): { digits: string; exponent: number } {
   if (size === 0) return { digits: '0'.repeat(count), exponent: 0 };
   let exponent = Number(/e([+-]\d+)/.exec(size.toExponential())?.[1]);
   let digits = scaledHalfEven(size, count - 1 - exponent).toString();

@@ -6,7 +6,7 @@ import { isDict, isList, Markup, PyObject, Tuple, typeName, type Value } from '.
 const SURROGATE = /[\ud800-\udfff]/;
 
 /** The characters of a text as Python counts them. */
-export function characters(text: string): string[] {
+function characters(text: string): string[] {
   claim(text.length);
   return SURROGATE.test(text) ? Array.from(text) : text.split('');
 }

@@ -86,7 +86,7 @@ const UNPRINTABLE = /[\p{C}\p{Z}]/u;
 const SHORT: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** repr() of a str: single quotes unless only those occur in it, and escapes for what Python holds unprintable. */
-export function textRepr(text: string): string {
+function textRepr(text: string): string {
   claim(text.length);
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
   if (!NEEDS_ESCAPE.test(text) && !text.includes(quote)) return quote + text + quote;
@@ -104,7 +104,7 @@ export function isPrintable(character: string): boolean {
 }
 
 /** `\x1f`, `\u2028` or `\U000e0001` */
-export function codeEscape(character: string): string {
+function codeEscape(character: string): string {
   const code = character.codePointAt(0) as number;
   const digits = code.toString(16);
   if (code < 0x100) return `\\x${digits.padStart(2, '0')}`;

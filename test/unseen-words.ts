@@ -1,5 +1,5 @@
 /** Words that no cache has seen, and that take an encoder some 100 ms for each megabyte. The same for the same seed. */
-export function freshText(bytes: number, seed = 1): string {
+export function unseenWords(bytes: number, seed = 1): string {
   let state = seed;
   let text = '';
   while (text.length < bytes) {

@@ -4,7 +4,8 @@ import { openModels } from '../../src/core/model.ts';
 import { prepareModel } from '../../src/core/prepare-model.ts';
 import { warmUp } from '../../src/core/warm-up.ts';
 import { openTemplate } from '../../src/preprocess/template.ts';
-import { buildEngine, scanTokenizer } from '../../src/tokenizer/engine/index.ts';
+import { buildEngine } from '../../src/tokenizer/engine/index.ts';
+import { readTokenizerText } from '../../src/tokenizer/file-format/read-text.ts';
 
 /** Milliseconds of each thing that is done to load a model, in this order. */
 export interface LoadStages {
@@ -27,12 +28,17 @@ function timed<T>(work: () => T): [number, T] {
   return [performance.now() - start, value];
 }
 
+function readChecked(text: string): unknown {
+  const tokenizer = readTokenizerText(text, 'tokenizer.json');
+  if (!tokenizer.ok) throw new Error(tokenizer.fault.message);
+  return tokenizer.value;
+}
+
 /** `load-stages.ts DIRECTORY scan|JSON.parse`: a process that has run nothing yet, for code is slow the first time. */
 const [directory, way] = process.argv.slice(2);
 const [read, bytes] = timed(() => readFileSync(join(directory!, 'tokenizer.json')));
-const parseText = way === 'scan' ? scanTokenizer : JSON.parse;
+const parseText = way === 'scan' ? readChecked : JSON.parse;
 const [parse, parsed] = timed(() => parseText(new TextDecoder('utf-8', { fatal: true }).decode(bytes)));
-if (parsed === undefined) throw new Error('this file is left to JSON.parse');
 const [tables, built] = timed(() => buildEngine(parsed));
 if (!built.ok) throw new Error(built.construct);
 const prepared = prepareModel({ name: 'model', directory: directory! });

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
-import { scanTokenizer } from './engine/index.ts';
+import { readTokenizerText } from './file-format/read-text.ts';
 import { isObject, type JsonObject, readTokenizerJson, type TokenizerJson } from './tokenizer-json.ts';
 
-/** What a model directory says, as plain cloneable data. */
+/** What a model directory says. */
 export interface ModelFiles {
   readonly directory: string;
   /** The bytes of tokenizer.json. */
@@ -36,9 +36,9 @@ export function readModelDirectory(directory: string): Outcome<ModelFiles> {
   const bytes = readBytes(path);
   if (!bytes.ok) return bytes;
   if (bytes.value === undefined) return fail('INIT_FAILED', tokenizerIsMissing(directory));
-  const parsed = parseJson(bytes.value, path, (text) => scanTokenizer(text) ?? JSON.parse(text));
-  if (!parsed.ok) return parsed;
-  const tokenizer = readTokenizerJson(parsed.value, path);
+  const text = decodeText(bytes.value, path);
+  if (!text.ok) return text;
+  const tokenizer = readTokenizerText(text.value, path);
   if (!tokenizer.ok) return tokenizer;
 
   const tokenizerConfig = readOptionalObject(directory, 'tokenizer_config.json');
@@ -103,27 +103,24 @@ function readBytes(path: string): Outcome<Uint8Array | undefined> {
 
 function readText(path: string): Outcome<string | undefined> {
   const bytes = readBytes(path);
-  if (!bytes.ok || bytes.value === undefined) return bytes as Outcome<undefined>;
+  return !bytes.ok || bytes.value === undefined
+    ? (bytes as Outcome<undefined>)
+    : decodeText(bytes.value, path);
+}
+
+function decodeText(bytes: Uint8Array, path: string): Outcome<string> {
   try {
-    return succeed(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes.value));
+    return succeed(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch {
     return fail('INIT_FAILED', `${path} is not valid UTF-8`);
   }
 }
 
-function parseJson(
-  bytes: Uint8Array,
-  path: string,
-  parse: (text: string) => unknown = JSON.parse,
-): Outcome<unknown> {
-  let text: string;
+function parseJson(bytes: Uint8Array, path: string): Outcome<unknown> {
+  const text = decodeText(bytes, path);
+  if (!text.ok) return text;
   try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return fail('INIT_FAILED', `${path} is not valid UTF-8`);
-  }
-  try {
-    return succeed(parse(text));
+    return succeed(JSON.parse(text.value));
   } catch {
     return fail('INIT_FAILED', `${path} is not valid JSON`);
   }

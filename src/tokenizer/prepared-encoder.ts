@@ -1,6 +1,6 @@
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
 import { capabilityOf } from './capability.ts';
-import type { EngineTables } from './engine/index.ts';
+import { type EngineTables, unsoundMerges } from './engine/index.ts';
 import { inexactConstruct } from './library-gate.ts';
 import type { ModelFiles } from './load.ts';
 import type { Overrides } from './overrides.ts';
@@ -35,7 +35,7 @@ export function prepareEncoder(
   const unsupported = (construct: string) =>
     fail('UNSUPPORTED', `${directory}/tokenizer.json uses what is not done exactly: ${construct}`);
   if (name === 'library') {
-    const construct = inexactConstruct(tokenizer);
+    const construct = inexactConstruct(tokenizer) ?? unsoundMerges(tokenizer.model);
     if (construct !== undefined) return unsupported(construct);
     // Shared: each worker parses them for itself, so that no parsed copy outlives the loading.
     const shared = new SharedArrayBuffer(tokenizerBytes.length);

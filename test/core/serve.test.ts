@@ -13,6 +13,8 @@ import { modelDirectory } from '../models.ts';
 const VOCABULARY = Object.fromEntries([...'abcdefgĠ'].map((character, id) => [character, id]));
 const BYTE_LEVEL = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true };
 
+const SPECIAL = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
+
 /** Files of a model with one token per letter a to g; "<s>" is 8, added before texts, "</s>" is 9, and 10 ids in all. */
 const LETTERS = {
   'tokenizer.json': {
@@ -20,8 +22,8 @@ const LETTERS = {
     pre_tokenizer: BYTE_LEVEL,
     decoder: BYTE_LEVEL,
     added_tokens: [
-      { id: 8, content: '<s>', special: true },
-      { id: 9, content: '</s>', special: true },
+      { id: 8, content: '<s>', ...SPECIAL },
+      { id: 9, content: '</s>', ...SPECIAL },
     ],
   },
   'tokenizer_config.json': {

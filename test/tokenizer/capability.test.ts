@@ -72,7 +72,13 @@ describe('the capability gate', () => {
       /^merge "zz qq" of tokens outside the vocabulary$/,
       constructOf({}, (file) => withModel(file, { merges: [...file.model.merges, 'zz qq'] })),
     ],
-    [/^unk_token <none> outside the vocabulary$/, constructOf({ model: { unk_token: '<none>' } })],
+    [
+      /^unk_token <none> outside the vocabulary$/,
+      constructOf({
+        vocabulary: { unit: 'bytes', without: (byte) => byte === 0xff },
+        model: { unk_token: '<none>' },
+      }),
+    ],
     [/^added token "Q" of id 7, which would be \d+$/, constructOf({ added: [{ content: 'Q', id: 7 }] })],
     [/^added token "Q" twice or empty$/, constructOf({ added: [{ content: 'Q' }, { content: 'Q' }] })],
     [

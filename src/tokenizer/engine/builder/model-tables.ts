@@ -7,7 +7,7 @@ import { createWordIndex } from '../word-index.ts';
 import { type JsonObject, Refusal } from './json-shape.ts';
 import { readMerges } from './merges.ts';
 import { packTexts } from './token-texts.ts';
-import type { Vocabulary } from './vocabulary.ts';
+import { Vocabulary } from './vocabulary.ts';
 
 export type ModelShape = {
   readonly unit: 'bytes' | 'characters';
@@ -43,6 +43,20 @@ export function buildModel(
   };
 }
 
+/** What of the vocabulary and the merges of a BPE `model` nothing can be made of; undefined if they are sound. */
+export function unsoundMerges(model: JsonObject): string | undefined {
+  const vocabulary = Vocabulary.of(model.vocab);
+  if (vocabulary instanceof Refusal) return vocabulary.construct;
+  const shape = {
+    unit: 'bytes',
+    folded: false,
+    prefix: affix(model.continuing_subword_prefix),
+    opaque: new Set<number>(),
+  } as const;
+  const merges = readMerges(model.merges, vocabulary, shape);
+  return merges instanceof Refusal ? merges.construct : undefined;
+}
+
 function affix(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
@@ -52,8 +66,6 @@ function buildSymbols(model: JsonObject, vocabulary: Vocabulary, shape: ModelSha
   const suffix = affix(model.end_of_word_suffix);
   const unknownToken = typeof model.unk_token === 'string' ? model.unk_token : undefined;
   const unknown = unknownToken === undefined ? -1 : vocabulary.idOf(unknownToken);
-  if (unknownToken !== undefined && unknown < 0)
-    return new Refusal(`unk_token ${unknownToken} outside the vocabulary`);
   if (shape.folded && vocabulary.idOf(MARKER) < 0) return new Refusal('U+2581 for spaces without that token');
 
   const inside = unitIds(vocabulary, shape, '', '');
@@ -67,13 +79,17 @@ function buildSymbols(model: JsonObject, vocabulary: Vocabulary, shape: ModelSha
     shape.unit === 'bytes'
       ? BYTE_CHARACTERS.every((_, byte) => idOfCode(inside, byte) >= 0)
       : (fallback?.every((id) => id >= 0) ?? false);
+  const plain = complete && prefix === '' && suffix === '';
+  // Where every unit has a token, nothing is unknown.
+  if (unknownToken !== undefined && unknown < 0 && !plain)
+    return new Refusal(`unk_token ${unknownToken} outside the vocabulary`);
   return {
     unit: shape.unit,
     byPlace: [inside, last, later, laterLast],
     fallback,
     unknown,
     fuseUnknown: model.fuse_unk === true,
-    plain: complete && prefix === '' && suffix === '',
+    plain,
   };
 }
 

@@ -70,6 +70,14 @@ BYTE_LEVEL['missing bytes and fused unk_token'] = {
   model: { unk_token: '<unk>', fuse_unk: true },
 };
 
+// Nothing is unknown where every byte has a token.
+BYTE_LEVEL['an unk_token outside the vocabulary'] = {
+  vocabulary: BYTES,
+  preTokenizer: byteLevel(),
+  decoder,
+  model: { unk_token: '<none>' },
+};
+
 // Whole words first, pieces that no merge makes.
 BYTE_LEVEL.ignore_merges = {
   vocabulary: {

@@ -2,8 +2,8 @@
 
 #include "host_io.h"
 
-/* Longer than a short call takes, shorter than anybody waits for BACKPRESSURE or TIMEOUT. */
-#define UNLED_NS EPPTOK_I_NS_PER_MS
+/* Longer than most calls take, shorter than anybody waits for BACKPRESSURE or TIMEOUT. */
+#define UNLED_NS (2 * EPPTOK_I_NS_PER_MS)
 /* So many looks in a row at a lead that does not change hands: there is no traffic to watch over. */
 #define QUIET_LOOKS 16
 /* A service that waited in vain comes back at once, or it never does. */

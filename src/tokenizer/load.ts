@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
 import { readTokenizerText } from './file-format/read-text.ts';
@@ -85,7 +85,7 @@ function refuseDirectory(directory: string): string | undefined {
 }
 
 function tokenizerIsMissing(directory: string): string {
-  const present = OTHER_FILES.filter((name) => statSync(join(directory, name), { throwIfNoEntry: false }));
+  const present = OTHER_FILES.filter((name) => existsSync(join(directory, name)));
   const half = present.length > 0 ? `; the directory is incomplete, it has only ${present.join(', ')}` : '';
   return `tokenizer.json is missing in model directory ${directory}${half}`;
 }
@@ -97,6 +97,17 @@ function readBytes(path: string): Outcome<Uint8Array | undefined> {
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT') return succeed(undefined);
+    return fail('INIT_FAILED', `${path} cannot be read (${code})`);
+  }
+}
+
+/** Nothing when there is no such folder. */
+function listFolder(path: string): Outcome<readonly string[]> {
+  try {
+    return succeed(readdirSync(path));
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return succeed([]);
     return fail('INIT_FAILED', `${path} cannot be read (${code})`);
   }
 }
@@ -152,10 +163,10 @@ function readTemplateFiles(directory: string): Outcome<Record<string, string>> {
   const templates: Record<string, string> = {};
   const paths = new Map([['default', join(directory, 'chat_template.jinja')]]);
   const folder = join(directory, 'additional_chat_templates');
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    for (const file of readdirSync(folder)) {
-      if (file.endsWith('.jinja')) paths.set(file.slice(0, -'.jinja'.length), join(folder, file));
-    }
+  const files = listFolder(folder);
+  if (!files.ok) return files;
+  for (const file of files.value) {
+    if (file.endsWith('.jinja')) paths.set(file.slice(0, -'.jinja'.length), join(folder, file));
   }
   for (const [name, path] of paths) {
     const text = readText(path);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { withDirectory } from '../directory.ts';
 import { modelDirectory } from '../models.ts';
@@ -24,6 +26,20 @@ describe('epptok doctor', () => {
     assert.match(qwen3 ?? '', /chat template +default, content as string/);
     assert.match(deepseek ?? '', /special tokens +0 around/);
     assert.match(deepseek ?? '', /self-test +\d+ ids, decoded to the same text/);
+  });
+
+  it('says of a directory that cannot be read which path is at fault', () => {
+    const files = { 'tokenizer.json': { model: { type: 'BPE', vocab: { a: 0 }, merges: [] } } };
+    const { status, stdout, stderr } = withDirectory(files, (directory) => {
+      symlinkSync('additional_chat_templates', join(directory, 'additional_chat_templates'));
+      return spawnSync(process.execPath, [CLI, 'doctor', '--model', directory], {
+        encoding: 'utf8',
+        timeout: 60_000,
+      });
+    });
+    assert.equal(status, 1);
+    assert.match(stdout, /INIT_FAILED: .*additional_chat_templates cannot be read \(ELOOP\)/);
+    assert.equal(stderr, '');
   });
 
   it('names the construct that is not done exactly, and exits with 1', () => {

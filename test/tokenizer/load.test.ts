@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type ModelFiles, readModelDirectory } from '../../src/tokenizer/load.ts';
@@ -48,6 +48,31 @@ describe('what is wrong with a model directory is named', () => {
     assert.equal(
       refusal({ 'config.json': {}, 'tokenizer_config.json': {} }),
       'tokenizer.json is missing in model directory DIR; the directory is incomplete, it has only tokenizer_config.json, config.json',
+    );
+  });
+
+  /** The refusal of a directory in which `name` is a link to itself. */
+  function refusalOfLoop(name: string, files: Readonly<Record<string, unknown>>): string {
+    return withDirectory(files, (directory) => {
+      symlinkSync(name, join(directory, name));
+      const outcome = readModelDirectory(directory);
+      assert.ok(!outcome.ok);
+      assert.equal(outcome.fault.status, 'INIT_FAILED');
+      return outcome.fault.message.replaceAll(directory, 'DIR');
+    });
+  }
+
+  test('the folder of chat templates is a link to itself', () => {
+    assert.equal(
+      refusalOfLoop('additional_chat_templates', { 'tokenizer.json': TOKENIZER }),
+      'DIR/additional_chat_templates cannot be read (ELOOP)',
+    );
+  });
+
+  test('a file beside a tokenizer.json that is missing is a link to itself', () => {
+    assert.equal(
+      refusalOfLoop('config.json', { 'chat_template.jinja': '' }),
+      'tokenizer.json is missing in model directory DIR; the directory is incomplete, it has only chat_template.jinja',
     );
   });
 
@@ -180,6 +205,11 @@ describe('chat templates', () => {
     });
     const json = { ...config('config'), 'chat_template.json': { chat_template: 'json' } };
     assert.deepEqual(read(json).chatTemplates, { default: 'json' });
+  });
+
+  test('do not come from a file that is named as their folder', () => {
+    const files = { ...config('config'), additional_chat_templates: 'no folder' };
+    assert.deepEqual(read(files).chatTemplates, { default: 'config' });
   });
 
   test('come from additional_chat_templates by file name', () => {

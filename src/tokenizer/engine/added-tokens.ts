@@ -1,3 +1,4 @@
+import { EncodeError } from '../encode-error.ts';
 import { type ByteSet, createByteSet, nextMember } from './byte-set.ts';
 import { classAt, IN_SPACES, RUST_WORD } from './classes.ts';
 import { mix, powerFor, sharedBytes, sharedInt32 } from './hashing.ts';
@@ -32,23 +33,23 @@ export type TokenTrie = {
   readonly soleStart: number;
   /** For each two bytes (the first the lower), 1 where a token may start with them. */
   readonly beginnings: Uint8Array;
+  /** Each space in the text stands for a U+2581, which is no white space that a token strips. */
+  readonly folded: boolean;
 };
 
-/** No two tokens may have the same bytes. Null for no tokens. */
-export function createTrie(tokens: readonly AddedToken[]): TokenTrie | null {
+/** No two tokens may have the same bytes. Null for no tokens. `folded`: so is the text that they are matched in. */
+export function createTrie(tokens: readonly AddedToken[], folded: boolean): TokenTrie | null {
   if (tokens.length === 0) return null;
   const total = tokens.reduce((sum, token) => sum + token.bytes.length, 0);
   const exponent = powerFor(total * 2 + 1);
   const edges = sharedInt32(2 << exponent);
   const tokenIds = sharedInt32(total + 1).fill(-1);
   const flags = sharedBytes(total + 1);
-  const starts = sharedBytes(256);
   const beginnings = sharedBytes(1 << 16);
   const shift = 32 - exponent;
   let nodes = 1;
   for (const token of tokens) {
     const [start, second] = token.bytes;
-    starts[start!] = 1;
     if (second !== undefined) beginnings[(second << 8) | start!] = 1;
     else for (let any = 0; any < 256; any++) beginnings[(any << 8) | start!] = 1;
     let node = 0;
@@ -66,15 +67,17 @@ export function createTrie(tokens: readonly AddedToken[]): TokenTrie | null {
       (token.leftStrip ? LEFT_STRIP : 0) |
       (token.rightStrip ? RIGHT_STRIP : 0);
   }
-  const first = starts.indexOf(1);
+  const starts = createByteSet(tokens.map(({ bytes }) => bytes[0]!));
+  const first = starts.members.indexOf(1);
   return {
     edges,
     shift,
     tokenIds,
     flags,
-    starts: createByteSet(starts),
-    soleStart: starts.indexOf(1, first + 1) < 0 ? first : -1,
+    starts,
+    soleStart: starts.members.indexOf(1, first + 1) < 0 ? first : -1,
     beginnings,
+    folded,
   };
 }
 
@@ -101,7 +104,7 @@ export function splitAtTokens(
   end: number,
   sink: SectionSink,
 ): void {
-  const { edges, shift, tokenIds, flags, beginnings } = trie;
+  const { edges, shift, tokenIds, flags, beginnings, folded } = trie;
   const { bytes } = text;
   let plain = start;
   let at = start;
@@ -138,10 +141,12 @@ export function splitAtTokens(
       (isWordBefore(classes, bytes, start, from) || isWordAt(classes, bytes, to, end))
     )
       continue;
-    if (flag & LEFT_STRIP) from = Math.max(plain, spacesBefore(classes, bytes, start, from));
-    if (flag & RIGHT_STRIP) to = spacesAfter(classes, bytes, to, end);
+    if (flag & LEFT_STRIP) from = Math.max(plain, spacesBefore(classes, bytes, start, from, folded));
+    if (flag & RIGHT_STRIP) to = spacesAfter(classes, bytes, to, end, folded);
+    // The token before this one has stripped some of it, or all.
+    if (from > to) throw new EncodeError('two added tokens overlap so that the Rust library fails');
     if (plain < from) sink.section(plain, from);
-    sink.token(tokenIds[found]!);
+    if (from < to) sink.token(tokenIds[found]!);
     plain = to;
   }
   if (plain < end) sink.section(plain, end);
@@ -175,18 +180,36 @@ function isWordBefore(classes: Uint8Array, bytes: Uint8Array, start: number, at:
   return at > start && (classAt(classes, bytes, previous(bytes, at)) & RUST_WORD) !== 0;
 }
 
-/** Start of the run of whitespace that ends at `at`. */
-export function spacesBefore(classes: Uint8Array, bytes: Uint8Array, start: number, at: number): number {
+const FOLDED_SPACE = 0x20;
+
+/** Start of the run of whitespace that ends at `at`; in folded text a space is none. */
+export function spacesBefore(
+  classes: Uint8Array,
+  bytes: Uint8Array,
+  start: number,
+  at: number,
+  folded = false,
+): number {
   while (at > start) {
     const before = previous(bytes, at);
     if (((1 << classAt(classes, bytes, before)) & IN_SPACES) === 0) break;
+    if (folded && bytes[before] === FOLDED_SPACE) break;
     at = before;
   }
   return at;
 }
 
-/** End of the run of whitespace that starts at `at`. */
-export function spacesAfter(classes: Uint8Array, bytes: Uint8Array, at: number, end: number): number {
-  while (at < end && ((1 << classAt(classes, bytes, at)) & IN_SPACES) !== 0) at += lengthOfLead(bytes[at]!);
+/** End of the run of whitespace that starts at `at`; in folded text a space is none. */
+export function spacesAfter(
+  classes: Uint8Array,
+  bytes: Uint8Array,
+  at: number,
+  end: number,
+  folded = false,
+): number {
+  while (at < end && ((1 << classAt(classes, bytes, at)) & IN_SPACES) !== 0) {
+    if (folded && bytes[at] === FOLDED_SPACE) break;
+    at += lengthOfLead(bytes[at]!);
+  }
   return at;
 }

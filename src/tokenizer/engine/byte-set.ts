@@ -18,10 +18,12 @@ const LEAST = 256;
 /** Where members are frequent the next one is found before it would pay. */
 const NEAR = 64;
 
-export function createByteSet(members: Uint8Array): ByteSet {
+export function createByteSet(bytes: Iterable<number>): ByteSet {
+  const members = sharedBytes(256);
   const pairs = sharedBytes(1 << 16);
-  for (let byte = 0; byte < 256; byte++) {
-    if (members[byte] === 0) continue;
+  for (const byte of bytes) {
+    if (members[byte] === 1) continue;
+    members[byte] = 1;
     pairs.fill(1, byte << 8, (byte + 1) << 8);
     for (let second = 0; second < 256; second++) pairs[(second << 8) | byte] = 1;
   }

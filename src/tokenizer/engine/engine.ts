@@ -1,6 +1,7 @@
+import { EncodeError } from '../encode-error.ts';
 import type { Encoder } from '../encoder.ts';
 import { type SectionSink, splitAtTokens, type TokenTrie } from './added-tokens.ts';
-import { cacheLookups } from './cache-lookups.ts';
+import { cacheLookups, PASSAGE_HITS, PASSAGE_MISSES, WORD_HITS, WORD_MISSES } from './cache-lookups.ts';
 import { type DecoderTables, decodeIds } from './decoder.ts';
 import { MOST_SYMBOLS } from './merge-long.ts';
 import { type NormalizerStep, SectionNormalizer } from './normalizer.ts';
@@ -59,6 +60,8 @@ class Engine implements Encoder {
   readonly #sections: SectionSink;
   readonly #normalizedSections: SectionSink;
   #text = new TextBuffer(1 << 12);
+  /** Whether the section at hand is the first thing in its text. */
+  #textStart = true;
 
   constructor(tables: EngineTables, options: EngineOptions) {
     const cacheBytes = options.cacheBytes ?? DEFAULT_CACHE_BYTES;
@@ -84,17 +87,24 @@ class Engine implements Encoder {
     };
   }
 
-  /** Whether the section at hand is the first thing in its text. */
-  #textStart = true;
-
   encode(pieces: readonly string[], addSpecialTokens: boolean): Uint32Array {
+    try {
+      return this.#encode(pieces, addSpecialTokens);
+    } catch (error) {
+      // Buffers may be large by now, and a byte of theirs still lent to a sentinel.
+      this.#renewBuffers();
+      throw error;
+    }
+  }
+
+  #encode(pieces: readonly string[], addSpecialTokens: boolean): Uint32Array {
     const text = this.#text;
     const words = this.#words;
     const { literalTokens, prefix, suffix, classes } = this.#tables;
     text.length = 0;
     for (const piece of pieces) text.appendText(piece);
     const { length } = text;
-    if (length >= MOST_SYMBOLS) throw new RangeError(`A text of ${length} bytes is too long to encode`);
+    refuseLength(length, 'the text');
     this.#normalizer.open(text);
     words.count = 0;
     if (addSpecialTokens) for (const id of prefix) words.push(id);
@@ -103,13 +113,15 @@ class Engine implements Encoder {
     if (addSpecialTokens) for (const id of suffix) words.push(id);
     const ids = words.ids.slice(0, words.count);
     this.#countLookups();
-    if (length > KEPT_TEXT_BYTES) {
-      this.#text = new TextBuffer(1 << 12);
-      this.#normalizer = this.#openNormalizer();
-      this.#splitter = this.#openSplitter();
-      words.shrink();
-    }
+    if (length > KEPT_TEXT_BYTES) this.#renewBuffers();
     return ids;
+  }
+
+  #renewBuffers(): void {
+    this.#text = new TextBuffer(1 << 12);
+    this.#normalizer = this.#openNormalizer();
+    this.#splitter = this.#openSplitter();
+    this.#words.shrink();
   }
 
   decode(ids: Uint32Array, skipSpecialTokens: boolean): string {
@@ -120,10 +132,10 @@ class Engine implements Encoder {
     const words = this.#words;
     const sections = this.#sectionEncoder;
     const lookups = this.#lookups;
-    lookups[0]! += words.words - words.merged;
-    lookups[1]! += words.merged;
-    lookups[2]! += sections.found;
-    lookups[3]! += sections.missed;
+    lookups[WORD_HITS]! += words.words - words.merged;
+    lookups[WORD_MISSES]! += words.merged;
+    lookups[PASSAGE_HITS]! += sections.found;
+    lookups[PASSAGE_MISSES]! += sections.missed;
     words.words = words.merged = sections.found = sections.missed = 0;
   }
 
@@ -140,6 +152,7 @@ class Engine implements Encoder {
     const normalizer = this.#normalizer;
     const { normalizedTokens, classes } = this.#tables;
     normalizer.run(this.#text, start, end);
+    refuseLength(normalizer.end - normalizer.start, 'the normalized text');
     this.#textStart = start === 0 && !normalizer.startLost;
     if (normalizer.start === normalizer.end) return;
     if (normalizedTokens === null)
@@ -154,4 +167,11 @@ class Engine implements Encoder {
         this.#normalizedSections,
       );
   }
+}
+
+/** A section may be a single word, and a byte of it a symbol. */
+function refuseLength(bytes: number, what: string): void {
+  if (bytes < MOST_SYMBOLS) return;
+  const most = MOST_SYMBOLS - 1;
+  throw new EncodeError(`${what} has ${bytes} bytes, and no more than ${most} are encoded`, 'UNSUPPORTED');
 }

@@ -1,6 +1,5 @@
 import { type ByteSet, createByteSet } from './byte-set.ts';
 import { CANONICAL, COMBINING_RANKS, COMPATIBLE, COMPOSITIONS } from './generated/normalization.ts';
-import { sharedBytes } from './hashing.ts';
 
 /** The four normalization forms, by the oracle's tables and not by Node's. */
 export type Form = 'NFC' | 'NFD' | 'NFKC' | 'NFKD';
@@ -60,8 +59,8 @@ export type UnstableTables = { readonly codePoints: Uint8Array; readonly leads: 
 
 export function unstableUnder(form: Form): UnstableTables {
   const codePoints = unstableCodePoints(form);
-  const leads = sharedBytes(256);
-  for (let code = 0; code < CODE_POINTS; code++) if (codePoints[code] === 1) leads[leadOf(code)] = 1;
+  const leads = new Set<number>();
+  for (let code = 0; code < CODE_POINTS; code++) if (codePoints[code] === 1) leads.add(leadOf(code));
   return { codePoints, leads: createByteSet(leads) };
 }
 

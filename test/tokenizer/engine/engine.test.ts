@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { EncodeError } from '../../../src/tokenizer/encode-error.ts';
 import { buildEngine, type EngineTables, openEngine, warmUp } from '../../../src/tokenizer/engine/index.ts';
 import { Oracle } from './oracle.ts';
 import { type FileParts, smallFile } from './small-files.ts';
@@ -90,6 +91,46 @@ describe('an engine', () => {
     engine.encode(['the lazy dog '.repeat(300_000)], true);
     engine.encode(['a'.repeat(2_000_000)], true);
     assert.deepEqual(engine.encode(['the lazy dog'], true), before);
+  });
+
+  it('refuses a text, and a normalized text, whose symbols it cannot number, and says how long it may be', () => {
+    const most = 2 ** 26 - 1;
+    const refusal = (status: string, message: string) => (error: unknown) =>
+      error instanceof EncodeError && error.status === status && error.message === message;
+    const engine = openEngine(tablesOf());
+    const before = engine.encode(['the lazy dog'], true);
+    assert.throws(
+      () => engine.encode(['a'.repeat(most), 'é'], false),
+      refusal('UNSUPPORTED', `the text has ${most + 2} bytes, and no more than ${most} are encoded`),
+    );
+    assert.deepEqual(engine.encode(['the lazy dog'], true), before);
+
+    const content = 'b'.repeat(2 ** 16);
+    const grows = openEngine(
+      tablesOf({ ...PARTS, normalizer: { type: 'Replace', pattern: { String: 'a' }, content } }),
+    );
+    assert.throws(
+      () => grows.encode(['a'.repeat(2 ** 10)], false),
+      refusal(
+        'UNSUPPORTED',
+        `the normalized text has ${most + 1} bytes, and no more than ${most} are encoded`,
+      ),
+    );
+    assert.deepEqual(grows.encode(['the dog'], true), engine.encode(['the dog'], true));
+  });
+
+  it('fails on added tokens that overlap as they make the Rust library fail, and is right again after', () => {
+    const added = [
+      { content: 'X', rstrip: true },
+      { content: '\r', lstrip: true },
+    ];
+    const engine = openEngine(tablesOf({ ...PARTS, added }));
+    const before = engine.encode(['the X dog'], true);
+    assert.throws(
+      () => engine.encode(['X\r \n'], false),
+      (error: unknown) => error instanceof EncodeError && error.status === 'TOKENIZE_FAILED',
+    );
+    assert.deepEqual(engine.encode(['the X dog'], true), before);
   });
 
   it('decodes no id beyond the vocabulary, and leaves out an id inside it that no token has', () => {

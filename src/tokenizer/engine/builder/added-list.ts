@@ -87,10 +87,16 @@ export function normalizeEntries(
 
 export type AddedTries = { readonly literal: TokenTrie | null; readonly normalized: TokenTrie | null };
 
-/** Tries for the two passes: over the text as given, and over normalized text. */
-export function buildTries(entries: readonly MatchedEntry[]): AddedTries {
+/** Tries for the two passes: over the text as given, and over normalized text, which may be folded. */
+export function buildTries(entries: readonly MatchedEntry[], folded: boolean): AddedTries {
   return {
-    literal: createTrie(entries.filter((entry) => !entry.normalized)),
-    normalized: createTrie(entries.filter((entry) => entry.normalized)),
+    literal: createTrie(
+      entries.filter((entry) => !entry.normalized),
+      false,
+    ),
+    normalized: createTrie(
+      entries.filter((entry) => entry.normalized),
+      folded,
+    ),
   };
 }

@@ -61,7 +61,7 @@ function compile(file: unknown): EngineTables | Refusal {
   const classes = classTable();
   const matched = normalizeEntries(added, normalizer.steps, classes);
   if (matched instanceof Refusal) return matched;
-  const tries = buildTries(matched);
+  const tries = buildTries(matched, normalizer.folded);
   const tables = buildModel(model, vocabulary, splitter);
   if (tables instanceof Refusal) return tables;
 

@@ -34,7 +34,7 @@ function unitsOf(word: string, shape: VocabularyShape): string[] {
 }
 
 /** A vocabulary and merges, learnt from the corpus by joining the commonest pair some hundred times. */
-export function trainSmallBpe(shape: VocabularyShape): {
+function trainSmallBpe(shape: VocabularyShape): {
   vocab: Record<string, number>;
   merges: (string | string[])[];
 } {

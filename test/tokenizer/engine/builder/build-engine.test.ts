@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { capabilityOf } from '../../src/tokenizer/capability.ts';
-import { type FileParts, type SmallFile, smallFile } from './engine/small-files.ts';
+import { buildEngine } from '../../../../src/tokenizer/engine/index.ts';
+import { type FileParts, type SmallFile, smallFile } from '../small-files.ts';
 
 const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true };
 const BASE: FileParts = { vocabulary: { unit: 'bytes' }, preTokenizer: byteLevel, decoder: byteLevel };
@@ -10,8 +10,8 @@ function constructOf(
   parts: Partial<FileParts>,
   change: (file: SmallFile) => unknown = (file) => file,
 ): string | undefined {
-  const capability = capabilityOf(change(smallFile({ ...BASE, ...parts })));
-  return capability.encoder === 'none' ? capability.construct : undefined;
+  const verdict = buildEngine(change(smallFile({ ...BASE, ...parts })));
+  return verdict.ok ? undefined : verdict.construct;
 }
 
 const withModel = (file: SmallFile, model: Record<string, unknown>): unknown => ({
@@ -25,10 +25,10 @@ const split = (regex: string): unknown => ({
   invert: false,
 });
 
-describe('the capability gate', () => {
+describe('the engine that is built of a tokenizer.json', () => {
   it('takes a byte-level file, and leaves padding and truncation out of account', () => {
     const file = { ...smallFile(BASE), padding: { strategy: 'BatchLongest' }, truncation: { max_length: 2 } };
-    assert.equal(capabilityOf(file).encoder, 'engine');
+    assert.ok(buildEngine(file).ok);
   });
 
   const refused: [construct: RegExp, actual: string | undefined][] = [

@@ -3,6 +3,7 @@ import { ABSENT } from '../decoder.ts';
 import type { EngineTables } from '../engine.ts';
 import type { NormalizerStep } from '../normalizer.ts';
 import type { SplitterStep } from '../splitter.ts';
+import { lengthOfLead } from '../symbols.ts';
 import {
   type AddedEntry,
   buildTries,
@@ -89,14 +90,20 @@ function compile(file: unknown): EngineTables | Refusal {
 
 /**
  * Whether a step other than a leading Strip may take characters off the start of a text: where the text then starts,
- * for Metaspace `first`, is a matter of the oracle's alignments.
+ * for Metaspace `first`, is a matter of the oracle's alignments. A Replace does so by putting nothing in their place, and
+ * also by putting anything in the place of several.
  */
 function losesStart(steps: readonly NormalizerStep[]): boolean {
   return steps.some(
     (step, index) =>
       (step.kind === 'strip' && index > 0) ||
-      ((step.kind === 'replace' || step.kind === 'replaceRegex') && step.content.length === 0),
+      step.kind === 'replaceRegex' ||
+      (step.kind === 'replace' && (step.content.length === 0 || !isOneCharacter(step.pattern))),
   );
+}
+
+function isOneCharacter(bytes: Uint8Array): boolean {
+  return bytes.length === lengthOfLead(bytes[0]!);
 }
 
 /** Where no step scans last, a section is one word; it is cut at once where only merges decide. */

@@ -14,6 +14,11 @@ function constructOf(
   return verdict.ok ? undefined : verdict.construct;
 }
 
+const FIRST: Partial<FileParts> = {
+  vocabulary: { unit: 'characters', byteTokens: 'all' },
+  preTokenizer: { type: 'Metaspace', replacement: '\u2581', prepend_scheme: 'first', split: true },
+};
+
 const withModel = (file: SmallFile, model: Record<string, unknown>): unknown => ({
   ...file,
   model: { ...file.model, ...model },
@@ -55,6 +60,13 @@ describe('the engine that is built of a tokenizer.json', () => {
       /^pre_tokenizer Digits after ByteLevel$/,
       constructOf({ preTokenizer: { type: 'Sequence', pretokenizers: [byteLevel, { type: 'Digits' }] } }),
     ],
+    // The oracle's alignments decide whether what stands for several characters is the start of the text.
+    ...[{ String: 'ab' }, { Regex: '[0-9]+' }, { Regex: 'a' }].map(
+      (pattern): [RegExp, string | undefined] => [
+        /^pre_tokenizer Metaspace first after a normalizer that may take the start away$/,
+        constructOf({ ...FIRST, normalizer: { type: 'Replace', pattern, content: 'x' } }),
+      ],
+    ),
     [/^decoder CTC$/, constructOf({ decoder: { type: 'CTC' } })],
     [
       /^post_processor with id 99999 outside the vocabulary$/,

@@ -33,9 +33,9 @@ export function serve(request: Request, models: Models, worker: number, queue = 
 
 type Stage = 'parse' | 'template' | 'encode';
 
-/** Microseconds spent in each stage, and in all. */
+/** Microseconds spent in each stage, and in all. They are whole from the start, so that no sum of stages is more than all. */
 class Clock {
-  readonly #start = performance.now();
+  readonly #start = microseconds();
   #stage: Stage | undefined;
   #since = this.#start;
   #parse = 0;
@@ -48,7 +48,7 @@ class Clock {
 
   /** The stage before ends, and `stage` begins; undefined: none does. */
   enter(stage: Stage | undefined): void {
-    const now = performance.now();
+    const now = microseconds();
     const spent = now - this.#since;
     if (this.#stage === 'parse') this.#parse = spent;
     else if (this.#stage === 'template') this.#template = spent;
@@ -61,16 +61,16 @@ class Clock {
     this.enter(undefined);
     return {
       queue,
-      parse: microseconds(this.#parse),
-      template: microseconds(this.#template),
-      encode: microseconds(this.#encode),
-      total: queue + microseconds(this.#since - this.#start),
+      parse: this.#parse,
+      template: this.#template,
+      encode: this.#encode,
+      total: queue + this.#since - this.#start,
     };
   }
 }
 
-function microseconds(milliseconds: number): number {
-  return Math.round(milliseconds * 1000);
+function microseconds(): number {
+  return Math.round(performance.now() * 1000);
 }
 
 /** What becomes of a prompt: its sequences, and the text of the first if there is one. */

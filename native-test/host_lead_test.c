@@ -178,6 +178,26 @@ static void calls_of_this_process_reach_a_service_that_reads_sockets(void)
     echo_join(&service);
 }
 
+/* The service may find out sooner than whoever reads the sockets. */
+static void a_call_whose_peer_has_left_counts_as_disconnected_whoever_finds_out(void)
+{
+    uint32_t host = start();
+    uint64_t ticket, delivered = 0;
+    for (uint64_t call_id = 1; call_id <= 30; call_id++) {
+        int fd = greeted();
+        send_call(fd, call_id, 100, 5000);
+        CHECK(next(host, &ticket, 2000) == EPPTOK_HOST_JOB);
+        close(fd);
+        usleep((useconds_t)(call_id % 3 * 1500));
+        delivered += (uint64_t)reply_ids(host, ticket, call_id, 1);
+    }
+    CHECK(delivered == 0);
+    SOON(counters_of(host).connections == 0);
+    CHECK(counters_of(host).accepted == 30);
+    CHECK(counters_of(host).disconnected == 30);
+    epptok_host_stop(host);
+}
+
 static void stop_ends_a_service_that_reads_sockets(void)
 {
     for (int i = 0; i < 30; i++) {
@@ -208,6 +228,7 @@ int main(void)
     RUN(while_one_service_is_busy_another_that_waits_serves);
     RUN(of_calls_that_come_at_once_each_waiting_service_takes_one);
     RUN(calls_of_this_process_reach_a_service_that_reads_sockets);
+    RUN(a_call_whose_peer_has_left_counts_as_disconnected_whoever_finds_out);
     RUN(stop_ends_a_service_that_reads_sockets);
     remove_directory();
     return 0;

@@ -45,10 +45,12 @@ static epptok_status enter(epptok_i_connection *connection, const epptok_i_incom
     if (status != EPPTOK_OK) {
         return status;
     }
-    if (job->frame == NULL && !epptok_i_service_takes(host, job)) {
+    /* Not job->queued_ns, which is of before the lock: the deadline may have passed in between. */
+    int64_t now = epptok_i_now_ns();
+    if (job->frame == NULL && !epptok_i_service_takes(host, job, now)) {
         return EPPTOK_OK;
     }
-    if (!(job->frame == NULL ? epptok_i_service_begin(host, job) : epptok_i_enqueue(host, job, service))) {
+    if (!(job->frame == NULL ? epptok_i_service_begin(host, job, now) : epptok_i_enqueue(host, job, service))) {
         snprintf(message, capacity, "memory ran out in the runtime");
         return EPPTOK_OUT_OF_MEMORY;
     }

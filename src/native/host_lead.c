@@ -68,17 +68,31 @@ bool epptok_i_lead_take(epptok_i_host *host, bool leads, uint8_t *buffer, size_t
     return false;
 }
 
+static void rouse_io_thread(epptok_i_lead *lead)
+{
+    if (lead->standing_by) {
+        lead->standing_by = false;
+        pthread_cond_signal(&lead->io_thread);
+    }
+}
+
 epptok_i_waiter *epptok_i_lead_leave(epptok_i_host *host, bool serves)
 {
     epptok_i_lead *lead = &host->io->lead;
     end(lead);
     lead->calls += serves;
     epptok_i_waiter *next = waiting_service(host);
-    if (lead->standing_by && ((serves && next == NULL) || host->ended)) {
-        lead->standing_by = false;
-        pthread_cond_signal(&lead->io_thread);
+    if ((serves && next == NULL) || host->ended) {
+        rouse_io_thread(lead);
     }
     return next;
+}
+
+void epptok_i_lead_missed(epptok_i_host *host)
+{
+    if (host->io != NULL && host->io->lead.leader == EPPTOK_I_NOBODY) {
+        rouse_io_thread(&host->io->lead);
+    }
 }
 
 void epptok_i_lead_lands(epptok_i_host *host, const epptok_host_job *call)

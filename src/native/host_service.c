@@ -247,11 +247,16 @@ static int32_t take(epptok_i_host *host, uint32_t queue, uint8_t *buffer, size_t
             if (found == EPPTOK_HOST_GROW) {
                 break;
             }
-            epptok_i_waiter *next_leader = leads ? epptok_i_lead_leave(host, true) : NULL;
+            epptok_i_waiter *then_leads = NULL;
+            if (leads) {
+                then_leads = epptok_i_lead_leave(host, true);
+            } else {
+                epptok_i_lead_missed(host);
+            }
             leads = false;
             /* Before its frame is copied, which takes milliseconds without the lock: another service may look meanwhile. */
             count_large(q, serving.host == host->number && is_large(job));
-            if (copy_frame(host, job, buffer, next_leader)) {
+            if (copy_frame(host, job, buffer, then_leads)) {
                 if (serving.host == host->number) {
                     serving.ticket = out->ticket;
                 }

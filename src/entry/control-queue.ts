@@ -1,6 +1,6 @@
 import { type OperationClock, within } from '../core/event-loop/operations.ts';
 import { type Job, type NativeLibrary, NEXT, QUEUES } from '../ffi/native-library.ts';
-import { FrameWriter } from '../protocol/frame.ts';
+import { FrameWriter } from '../protocol/frame-writer.ts';
 import { failure } from '../protocol/messages.ts';
 
 /**

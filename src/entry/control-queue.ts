@@ -14,7 +14,7 @@ export class ControlQueue {
   readonly #clock: OperationClock | undefined;
   readonly #writer = new FrameWriter();
   readonly #buffer = new Uint8Array(1024);
-  readonly #job: Job = { ticket: 0, length: 0, timeoutMs: 0, queue: 0 };
+  readonly #job: Job = { ticket: 0, length: 0, queue: 0 };
 
   constructor(
     library: NativeLibrary,

@@ -45,7 +45,7 @@ class ServiceThread {
   run(task: ServiceTask): void {
     const { library } = this.#service;
     const { host } = this.#seed;
-    const job: Job = { ticket: 0, length: 0, timeoutMs: 0, queue: 0 };
+    const job: Job = { ticket: 0, length: 0, queue: 0 };
     const counters = new CallCounters([...this.#service.models.keys()], task.counters);
     counters.start();
     for (;;) {

@@ -43,6 +43,7 @@ console.log('read, parse and tables once; the rest in each worker');
 process.stderr.write('  calls: chats of ~40k tokens\n');
 const calls = await callCosts([5, 200], modes(), quick ? 600 : 5_000, quick ? 1 : 9);
 printTable(callsTable(calls));
+console.log('C echo: two programs of C that pass as many bytes over a socket, and do nothing with them');
 console.log("library: AsyncTokenizer with encoder 'library', which epptok serve does not have");
 
 const memory: MemoryCost[] = [];

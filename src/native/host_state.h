@@ -105,7 +105,7 @@ struct epptok_i_host {
     epptok_i_io *io; /* NULL: no socket and no control descriptor */
 };
 
-/* A prompt of that size takes a worker tens of milliseconds and more. */
+/* A prompt of more takes a worker tens of milliseconds and longer; src/protocol/large.ts says the same. */
 #define EPPTOK_I_LARGE_BYTES (256u * 1024u)
 
 /* ---- host_table.c ---- */

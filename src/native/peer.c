@@ -95,18 +95,14 @@ static epptok_i_link *adopt(epptok_i_peer *peer, int descriptor, epptok_i_child 
     return link;
 }
 
-/*
- * The last one used, whose caches are warm. Those that died idle, of a runtime that was restarted, go; of one that was used just
- * now the sending tells.
- */
+/* The last one used, whose caches are warm. Those that died idle, of a runtime that was restarted, go. */
 static epptok_i_link *find_idle(epptok_i_peer *peer)
 {
-    int64_t just_now = epptok_i_now_ns() - NS_PER_MS;
     for (epptok_i_link *link = peer->links; link != NULL;) {
         epptok_i_link *next = link->next;
         if (!link->busy) {
             peer->idle--;
-            if (link->idle_since_ns > just_now || epptok_i_wire_is_quiet(link->wire.descriptor)) {
+            if (epptok_i_wire_is_quiet(link->wire.descriptor)) {
                 return link;
             }
             drop(peer, link);
@@ -229,7 +225,6 @@ void epptok_i_peer_give_back(epptok_i_handle *handle, epptok_i_call *call, eppto
     /* An interrupted call's connection has been shut down. */
     if (reusable && call->interrupted == EPPTOK_OK && handle->peer->idle < MAX_IDLE) {
         link->busy = false;
-        link->idle_since_ns = epptok_i_now_ns();
         handle->peer->idle++;
     } else {
         drop(handle->peer, link);

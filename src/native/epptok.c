@@ -34,11 +34,11 @@ static epptok_status open_peer(const epptok_options *options, epptok **name, epp
         epptok_i_peer_free(peer);
         return EPPTOK_OUT_OF_MEMORY;
     }
-    (void)pthread_mutex_lock(&handle->lock);
+    pthread_mutex_lock(&handle->lock);
     handle->peer = peer;
     handle->default_timeout_ms = options->default_timeout_ms;
     handle->transport = forced;
-    (void)pthread_mutex_unlock(&handle->lock);
+    pthread_mutex_unlock(&handle->lock);
     epptok_i_call call;
     status = epptok_i_call_begin(*name, 0, options->open_timeout_ms, &call, &handle, reason);
     if (status == EPPTOK_OK) {

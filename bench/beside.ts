@@ -9,10 +9,11 @@ import {
   PACES,
   type Pace,
 } from './beside/measured.ts';
-import { BESIDE_HEAD, type BesideRow, besideCells, p99 } from './beside/rows.ts';
+import { type BesideRow, p99 } from './beside/rows.ts';
 import { startScript, stop } from './child.ts';
-import { type Bar, printBars, printTable, writeResults } from './results.ts';
+import { type Bar, printBars, writeResults } from './results.ts';
 import { median } from './statistics.ts';
+import { besideTable, printTable } from './tables.ts';
 
 /**
  * What a stream of 4 MB prompts does to prompts of 1 kB beside it, by each door with two workers. `npm run bench:beside
@@ -30,7 +31,7 @@ for (const door of doors) measured.push(...(await measureDoor(door)));
 const rows = doors.flatMap((door) =>
   (Object.keys(PACES) as Pace[]).flatMap((pace) => COMPANIES.map((company) => rowOf(door, pace, company))),
 );
-printTable(BESIDE_HEAD, besideCells(rows));
+printTable(besideTable(rows));
 const bars = doors.flatMap((door) => (Object.keys(PACES) as Pace[]).map((pace) => barOf(door, pace)));
 printBars('p99 of 1 kB prompts beside 4 MB ones / alone', bars);
 writeResults('beside', { quick, ...plan, unit: 'us', bars, rows });

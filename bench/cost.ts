@@ -6,7 +6,16 @@ import { instrumentCosts } from './cost/instruments.ts';
 import { loadCost } from './cost/load.ts';
 import { type MemoryCost, memoryCost } from './cost/memory.ts';
 import { type StartCost, startCosts } from './cost/start.ts';
-import { type Bar, printBars, printTable, writeResults } from './results.ts';
+import { type Bar, printBars, writeResults } from './results.ts';
+import {
+  callsTable,
+  copiesTable,
+  instrumentsTable,
+  loadTable,
+  memoryTable,
+  printTable,
+  startTable,
+} from './tables.ts';
 
 /**
  * What it costs to have a tokenizer at all: the time to the first ids and to load a model, where the time of a call goes and
@@ -24,67 +33,18 @@ for (const model of MODELS) {
   const rounds = quick ? 3 : model === 'qwen3' ? 7 : 3;
   start.push(...(await startCosts(model, modelDirectory(model), rounds)));
 }
-printTable(
-  ['open to first ids, two workers', 'model', 'ms'],
-  start.map(({ what, model, ms }) => [what, model, ms.toFixed(0)]),
-);
+printTable(startTable(start));
 
 process.stderr.write('  load\n');
 const load = MODELS.map((model) => loadCost(model, modelDirectory(model), quick ? 1 : 5));
-const ms = (value: number) => value.toFixed(0);
-console.log('');
-printTable(
-  [
-    'model load alone, ms',
-    'read',
-    'parse',
-    'tables',
-    'templates',
-    'caches',
-    'warm-up',
-    'whole',
-    'JSON.parse instead',
-  ],
-  load.map((cost) => [
-    cost.model,
-    ...[cost.read, cost.parse, cost.tables, cost.templates, cost.caches, cost.warmUp].map(ms),
-    ms(cost.whole),
-    ms(cost.jsonParse),
-  ]),
-);
+printTable(loadTable(load));
 console.log('read, parse and tables once; the rest in each worker');
 
 process.stderr.write('  calls: chats of ~40k tokens\n');
 const calls = await callCosts([5, 200], modes(), quick ? 600 : 5_000, quick ? 1 : 9);
-const us = (value: number) => value.toFixed(0);
-console.log('');
-printTable(
-  [
-    'C over a socket, us (p50), seen before',
-    'tokens',
-    'parse',
-    'render',
-    'encode',
-    'bridge',
-    'whole',
-    'bridge / whole',
-    'with the library',
-    'times',
-  ],
-  calls.map((call) => [
-    `${call.turns} turns, ${call.bytes} bytes, ${call.mode}`,
-    String(call.tokens),
-    us(call.parse.p50),
-    us(call.template.p50),
-    us(call.encode.p50),
-    us(call.bridge.p50),
-    us(call.whole.p50),
-    call.bridgeShare.toFixed(3),
-    us(call.library.whole),
-    call.timesLibrary.toFixed(1),
-  ]),
-);
-console.log("with the library: AsyncTokenizer, encoder 'library', which epptok serve does not have");
+printTable(callsTable(calls));
+console.log('C echo: two programs of C that pass as many bytes over a socket, and do nothing with them');
+console.log("library: AsyncTokenizer with encoder 'library', which epptok serve does not have");
 
 const memory: MemoryCost[] = [];
 const sets: [RealModel[], number[]][] = quick
@@ -109,41 +69,19 @@ if (process.platform === 'linux') {
       );
     }
   }
-  console.log('');
-  printTable(
-    ['epptok serve', 'threads', 'ready MB', 'after ~40k-token calls MB'],
-    memory.map(({ models, threads, readyMb, servedMb }) => [
-      models.join(', '),
-      String(threads),
-      readyMb.toFixed(0),
-      servedMb.toFixed(0),
-    ]),
-  );
+  printTable(memoryTable(memory));
 }
 
 let copies: CopyCost[] = [];
 if (process.platform === 'linux') {
   process.stderr.write('  copies\n');
   copies = await copyCosts(quick ? 20 : 100);
-  const kb = (bytes: number) => (bytes / 1e3).toFixed(0);
-  console.log('');
-  printTable(
-    ['bytes copied per call, kB', 'request', 'ids', 'by the program', 'by the kernel', 'times'],
-    copies.map(({ door, requestBytes, idsBytes, programBytes, kernelBytes }) => [
-      door,
-      ...[requestBytes, idsBytes, programBytes, kernelBytes].map(kb),
-      ((programBytes + kernelBytes) / (requestBytes + idsBytes)).toFixed(1),
-    ]),
-  );
+  printTable(copiesTable(copies));
 }
 
 process.stderr.write('  instruments\n');
 const instruments = await instrumentCosts(quick ? 100_000 : 300_000);
-console.log('');
-printTable(
-  ['instruments', 'us'],
-  instruments.map(({ what, ns }) => [what, (ns / 1e3).toFixed(3)]),
-);
+printTable(instrumentsTable(instruments));
 
 const bars = [...startBars(start), ...calls.flatMap(callBars), ...memoryBars(memory)];
 printBars('', bars);

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inMode, type Mode, modes } from './cores.ts';
-import { type Bar, judge, NO_BRIDGE } from './overhead/bars.ts';
-import type { CaseResult, Measured } from './overhead/measure.ts';
-import { printTable, writeResults } from './results.ts';
+import { judge, type OverheadBar } from './overhead/bars.ts';
+import { type CaseResult, type Measured, NO_BRIDGE } from './overhead/measured.ts';
+import { writeResults } from './results.ts';
+import { printTable } from './tables.ts';
 
 /**
  * What a call costs beside its work: every way into epptok, and what one would use instead, in one run.
@@ -34,9 +35,9 @@ function printCase({ name, bytes, callsPerRound, designs }: CaseResult): void {
   const netServer = designs['net server']!.p50;
   const synckit = designs.synckit?.p50;
   const work = designs[NO_BRIDGE]!.p50;
-  printTable(
-    ['', 'p50 us', 'p99 us', 'of net server', 'of synckit', 'p50 - no bridge'],
-    Object.entries(designs).map(([design, { p50, p99 }]) => [
+  printTable({
+    head: ['', 'p50 us', 'p99 us', 'of net server', 'of synckit', 'p50 - no bridge'],
+    rows: Object.entries(designs).map(([design, { p50, p99 }]) => [
       design,
       p50.toFixed(1),
       p99.toFixed(1),
@@ -44,17 +45,17 @@ function printCase({ name, bytes, callsPerRound, designs }: CaseResult): void {
       synckit === undefined ? '' : (p50 / synckit).toFixed(2),
       HANDS_OVER_ONLY.includes(design) ? '' : (p50 - work).toFixed(1),
     ]),
-  );
+  });
 }
 
 /** They do no work that could be taken off. */
 const HANDS_OVER_ONLY = ['synckit', 'piscina'];
 
-function printBars(bars: readonly Bar[]): void {
+function printBars(bars: readonly OverheadBar[]): void {
   console.log('\nBars, medians of this run at 4 kB without encode');
-  printTable(
-    ['', 'mode', 'demanded', 'whole calls', '', 'bridges alone'],
-    bars.map(({ what, mode, demanded, measured, bridges, met }) => [
+  printTable({
+    head: ['', 'mode', 'demanded', 'whole calls', '', 'bridges alone'],
+    rows: bars.map(({ what, mode, demanded, measured, bridges, met }) => [
       what,
       mode,
       demanded,
@@ -62,7 +63,7 @@ function printBars(bars: readonly Bar[]): void {
       met ? 'met' : 'MISSED',
       bridges.toFixed(2),
     ]),
-  );
+  });
 }
 
 const measured = Object.fromEntries(modes().map((mode) => [mode, run(mode)]));

@@ -7,6 +7,7 @@ export const POOL_WORKER = new URL('../dist/pool-worker.js', import.meta.url);
 export const MODEL_READER = new URL('../dist/model-reader.js', import.meta.url);
 export const BENCH_CLIENT = nativeProgram('bench_client');
 export const TIMINGS_CLIENT = nativeProgram('timings_client');
+export const SOCKET_ECHO = nativeProgram('socket_echo');
 export const COUNT_COPIES = nativeLibrary('count_copies');
 export const PLUGIN = nativeLibrary('quickstart_plugin');
 

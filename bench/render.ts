@@ -10,8 +10,8 @@ import { modelDirectory, type RealModel } from '../test/models.ts';
 import { FIVE_TURNS, MANY_TURNS, ONE_TURN, TOOL } from './render/conversations.ts';
 import { batchOf, compare, QUICK, THOROUGH } from './render/rounds.ts';
 import { measureRequests } from './render/whole-requests.ts';
-import { digits } from './report/bars.ts';
-import { type Bar, printBars, printTable, writeResults } from './results.ts';
+import { type Bar, printBars, writeResults } from './results.ts';
+import { digits, printTable } from './tables.ts';
 
 /**
  * Warm renders of the chat templates of the development dependencies, ours against @huggingface/jinja in one run, our JSON
@@ -132,35 +132,34 @@ for (const { name, messages } of CONVERSATIONS) {
 
 const requestRows = measureRequests(MODELS, rounds);
 
-printTable(
-  ['chat template, conversation', 'ours us', '@huggingface/jinja us', 'times'],
-  rows.map(({ template, conversation, tools, oursUs, peerUs, ratio }) => [
+printTable({
+  head: ['chat template, conversation', 'ours us', '@huggingface/jinja us', 'times'],
+  rows: rows.map(({ template, conversation, tools, oursUs, peerUs, ratio }) => [
     `${template}, ${conversation}${tools ? ', tools' : ''}`,
     ...[oursUs, peerUs, ratio].map(digits),
   ]),
-);
-console.log('');
-printTable(
-  ['reading a body', 'bytes', 'ours us', 'toString and JSON.parse us'],
-  parseRows.map(({ body, bytes, oursUs, nativeUs }) => [
+});
+printTable({
+  head: ['reading a body', 'bytes', 'ours us', 'toString and JSON.parse us'],
+  rows: parseRows.map(({ body, bytes, oursUs, nativeUs }) => [
     body,
     String(bytes),
     digits(oursUs),
     digits(nativeUs),
   ]),
-);
+});
 console.log('');
 const share = (part: number) => `${Math.round(part * 100)} %`;
-printTable(
-  ['whole request', 'bytes', 'tokens', 'serve us', 'parse', 'render', 'encode'],
-  requestRows.map(({ template, body, bytes, tokens, totalUs, parse, render, encode }) => [
+printTable({
+  head: ['whole request', 'bytes', 'tokens', 'serve us', 'parse', 'render', 'encode'],
+  rows: requestRows.map(({ template, body, bytes, tokens, totalUs, parse, render, encode }) => [
     `${template}, ${body}`,
     String(bytes),
     String(tokens),
     digits(totalUs),
     ...[parse, render, encode].map(share),
   ]),
-);
+});
 const slowest = rows.reduce((a, b) => (a.ratio < b.ratio ? a : b));
 const bars: readonly Bar[] = [
   {

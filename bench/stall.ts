@@ -6,12 +6,13 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Child, startScript, stop, waitForLine } from './child.ts';
-import { printBars, printTable, writeResults } from './results.ts';
+import { printBars, writeResults } from './results.ts';
 import { judge } from './stall/bars.ts';
 import { DESIGNS, type Design } from './stall/designs.ts';
 import type { LoopReport } from './stall/event-loop.ts';
 import type { LoadOrder, LoadReport } from './stall/load.ts';
 import { type Cell, type Measured, merged, type Round } from './stall/measured.ts';
+import { printTable } from './tables.ts';
 
 /**
  * The incident, and what becomes of it: a frontend that tokenizes on its event loop starves its request plane, and workers
@@ -165,8 +166,8 @@ function print(all: readonly Measured[]): void {
   for (const { prompt, concurrency } of CELLS) {
     console.log(`\nprompts of ~${prompt} tokens, concurrency ${concurrency}`);
     const ms = (value: number) => value.toFixed(0);
-    printTable(
-      [
+    printTable({
+      head: [
         '',
         'req/s',
         'p50 ms',
@@ -182,7 +183,7 @@ function print(all: readonly Measured[]): void {
         'inhibited',
         'idle process ms',
       ],
-      all
+      rows: all
         .filter((one) => one.prompt === prompt && one.concurrency === concurrency)
         .map(({ design, requestsPerSecond, p50, p99, loop, heartbeats, control }) => [
           design,
@@ -197,7 +198,7 @@ function print(all: readonly Measured[]): void {
           String(heartbeats.inhibited),
           ms(control.monitorMax),
         ]),
-    );
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { type Bar, printBars, printTable, writeResults } from './results.ts';
+import { type Bar, printBars, writeResults } from './results.ts';
+import { printTable, threadsTable } from './tables.ts';
 import { measureThreads, type Plan, type ThreadsCell } from './threads/measure.ts';
 
 /**
@@ -54,35 +55,7 @@ function judge(cells: readonly ThreadsCell[]): readonly Bar[] {
 
 const cells: ThreadsCell[] = [];
 for (const plan of plans) cells.push(...(await measureThreads(plan)));
-const ms = (us: number) => (us / 1e3).toFixed(2);
-printTable(
-  [
-    'workers x prompt bytes',
-    'C threads',
-    'calls/s',
-    'of capacity',
-    'Mtokens/s',
-    'queue p50 ms',
-    'p99',
-    'encode p50 ms',
-    'p99',
-    'round trip p50 ms',
-    'p99',
-  ],
-  cells.map((cell) => [
-    `${cell.workers} x ${cell.bytes}`,
-    String(cell.threads),
-    cell.callsPerSecond.toFixed(0),
-    `${(cell.shareOfCapacity * 100).toFixed(0)} %`,
-    (cell.tokensPerSecond / 1e6).toFixed(1),
-    ms(cell.queue.p50),
-    ms(cell.queue.p99),
-    ms(cell.encode.p50),
-    ms(cell.encode.p99),
-    ms(cell.roundTrip.p50),
-    ms(cell.roundTrip.p99),
-  ]),
-);
+printTable(threadsTable(cells));
 const bars = judge(cells);
 printBars(`prompts of ~40k tokens, ${cores} workers`, bars);
 writeResults('threads', { quick, cores, cells, bars });

@@ -4,6 +4,7 @@
 #endif
 #include "host_socket_fixture.h"
 
+#include "../src/native/host_connection.h"
 #include "../src/native/host_io.h"
 
 #include <pthread.h>
@@ -252,6 +253,50 @@ static void a_call_that_has_landed_keeps_its_deadline_and_its_peer(void)
     epptok_host_stop(host);
 }
 
+/* Leads, as a service does in next(): right after a call nobody does for a moment. */
+static void take_the_lead(uint32_t number, int fd, epptok_i_host *host, uint8_t *buffer)
+{
+    for (bool leads = false; !leads;) {
+        uint64_t ticket;
+        send_call(fd, 1, 100, 5000);
+        CHECK(next(number, &ticket, 2000) == EPPTOK_HOST_JOB);
+        CHECK(reply_ids(number, ticket, 1, 1) == 1);
+        CHECK(read_status(fd, 1) == EPPTOK_OK);
+        pthread_mutex_lock(&host->lock);
+        leads = epptok_i_lead_take(host, false, buffer, LARGEST);
+        pthread_mutex_unlock(&host->lock);
+    }
+}
+
+/* Its thread may be held up between the arrival of a call and the landing for longer than the call has time. */
+static void a_call_whose_deadline_has_passed_is_not_handed_out_where_it_landed(void)
+{
+    static uint8_t buffer[LARGEST];
+    uint32_t number = start();
+    epptok_i_host *host = epptok_i_host_acquire(number);
+    int fd = greeted();
+    take_the_lead(number, fd, host, buffer);
+    size_t length;
+    uint8_t *call = filled_call(2, 100, &length);
+    const uint32_t one_ms = 1;
+    memcpy(call + 28 + sizeof one_ms * EPPTOK_I_REQUEST_MS, &one_ms, sizeof one_ms);
+    memcpy(buffer, call, length);
+    free(call);
+    CHECK(epptok_i_connection_call(host->connections, buffer, length, epptok_i_now_ns() - 5 * MS, true));
+    pthread_mutex_lock(&host->lock);
+    CHECK(host->io->landing.landed.ticket == 0);
+    epptok_i_waiter *service = epptok_i_lead_leave(host, false);
+    pthread_mutex_unlock(&host->lock);
+    CHECK(service == NULL);
+    uint64_t ticket;
+    CHECK(next(number, &ticket, 50) == EPPTOK_HOST_IDLE);
+    CHECK(read_status(fd, 2) == EPPTOK_TIMEOUT);
+    CHECK(counters_of(number).expired == 1);
+    epptok_i_host_release(host);
+    close(fd);
+    epptok_host_stop(number);
+}
+
 /* How many calls were read by the services that took them. */
 static uint64_t calls_led(uint32_t number)
 {
@@ -300,6 +345,7 @@ int main(void)
     RUN(what_a_peer_sends_behind_a_call_is_refused_wherever_it_lands);
     RUN(a_large_call_does_not_land_with_the_last_free_service);
     RUN(a_call_that_has_landed_keeps_its_deadline_and_its_peer);
+    RUN(a_call_whose_deadline_has_passed_is_not_handed_out_where_it_landed);
     RUN(the_io_thread_gives_the_lead_back_when_it_has_had_it_once);
     remove_directory();
     return 0;

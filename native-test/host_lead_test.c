@@ -4,6 +4,8 @@
 #endif
 #include "host_socket_fixture.h"
 
+#include "../src/native/host_io.h"
+
 #include <pthread.h>
 
 /* A service thread of its own: takes calls and answers each with its own number as the count of ids. */
@@ -178,6 +180,88 @@ static void calls_of_this_process_reach_a_service_that_reads_sockets(void)
     echo_join(&service);
 }
 
+/* The service may find out sooner than whoever reads the sockets. */
+static void a_call_whose_peer_has_left_counts_as_disconnected_whoever_finds_out(void)
+{
+    uint32_t host = start();
+    uint64_t ticket, delivered = 0;
+    for (uint64_t call_id = 1; call_id <= 30; call_id++) {
+        int fd = greeted();
+        send_call(fd, call_id, 100, 5000);
+        CHECK(next(host, &ticket, 2000) == EPPTOK_HOST_JOB);
+        close(fd);
+        usleep((useconds_t)(call_id % 3 * 1500));
+        delivered += (uint64_t)reply_ids(host, ticket, call_id, 1);
+    }
+    CHECK(delivered == 0);
+    SOON(counters_of(host).connections == 0);
+    CHECK(counters_of(host).accepted == 30);
+    CHECK(counters_of(host).disconnected == 30);
+    epptok_host_stop(host);
+}
+
+static bool holds_soon(epptok_i_host *host, const bool *flag, epptok_i_leader leader, int ms)
+{
+    bool holds = false;
+    for (int64_t until = epptok_i_deadline_in_ms((uint32_t)ms); !holds && epptok_i_now_ns() < until; usleep(500)) {
+        pthread_mutex_lock(&host->lock);
+        holds = (flag == NULL || *flag) && host->io->lead.leader == leader;
+        pthread_mutex_unlock(&host->lock);
+    }
+    return holds;
+}
+
+static void *take_one(void *argument)
+{
+    static __thread uint8_t buffer[1 << 16];
+    epptok_host_job job;
+    uint32_t host = *(uint32_t *)argument;
+    CHECK(epptok_host_next(host, CALLS, buffer, sizeof buffer, &job, 5000) == EPPTOK_HOST_JOB);
+    CHECK(host_peer_call_id(buffer) == 9);
+    usleep(600000);
+    CHECK(reply_ids(host, job.ticket, 9, 1) == 1);
+    return NULL;
+}
+
+/* A service is woken to lead, and before it has the lock a call of this process is queued: it takes that instead. */
+static void a_service_that_was_to_lead_and_serves_instead_leaves_the_sockets_to_the_io_thread(void)
+{
+    uint32_t number = start();
+    epptok_i_host *host = epptok_i_host_acquire(number);
+    epptok_i_queue *calls = &host->queues[CALLS];
+    int fd = greeted();
+    for (bool leads = false; !leads;) {
+        uint64_t ticket;
+        send_call(fd, 1, 100, 5000);
+        CHECK(next(number, &ticket, 2000) == EPPTOK_HOST_JOB);
+        CHECK(reply_ids(number, ticket, 1, 1) == 1);
+        pthread_mutex_lock(&host->lock);
+        leads = epptok_i_lead_take(host, false, NULL, 0);
+        pthread_mutex_unlock(&host->lock);
+    }
+    pthread_t service;
+    CHECK(pthread_create(&service, NULL, take_one, &number) == 0);
+    CHECK(holds_soon(host, &host->io->lead.standing_by, EPPTOK_I_SERVICE, 2000));
+    pthread_mutex_lock(&host->lock);
+    CHECK(calls->idle != NULL);
+    epptok_i_waiter *woken = epptok_i_lead_leave(host, true);
+    pthread_mutex_unlock(&host->lock);
+    size_t length, reply_length = 0;
+    uint8_t *call = host_peer_tokenize(9, 300, 5000, &length), *reply = NULL;
+    uint64_t ticket = 0;
+    CHECK(epptok_i_host_submit(number, call, length, epptok_i_deadline_in_ms(5000), &ticket, message, sizeof message) ==
+          EPPTOK_OK);
+    pthread_cond_signal(&woken->cond);
+    CHECK(holds_soon(host, NULL, EPPTOK_I_IO_THREAD, 20 + SLACK_MS));
+    CHECK(epptok_i_host_wait(number, ticket, &reply, &reply_length) == EPPTOK_OK);
+    CHECK(pthread_join(service, NULL) == 0);
+    free(reply);
+    free(call);
+    close(fd);
+    epptok_i_host_release(host);
+    epptok_host_stop(number);
+}
+
 static void stop_ends_a_service_that_reads_sockets(void)
 {
     for (int i = 0; i < 30; i++) {
@@ -208,6 +292,8 @@ int main(void)
     RUN(while_one_service_is_busy_another_that_waits_serves);
     RUN(of_calls_that_come_at_once_each_waiting_service_takes_one);
     RUN(calls_of_this_process_reach_a_service_that_reads_sockets);
+    RUN(a_call_whose_peer_has_left_counts_as_disconnected_whoever_finds_out);
+    RUN(a_service_that_was_to_lead_and_serves_instead_leaves_the_sockets_to_the_io_thread);
     RUN(stop_ends_a_service_that_reads_sockets);
     remove_directory();
     return 0;

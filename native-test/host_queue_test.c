@@ -211,7 +211,12 @@ static void stats_go_to_the_control_queue(void)
     CHECK(epptok_i_host_submit(host, frame, length, epptok_i_deadline_in_ms(1000), &ticket, message, sizeof message) ==
           EPPTOK_OK);
     CHECK(next(host, &taken, 0) == EPPTOK_HOST_IDLE);
+    epptok_host_counters waiting, running;
+    CHECK(epptok_host_counters_read(host, &waiting) == 1);
+    CHECK(waiting.queued_calls == 0 && waiting.queued_bytes == 0);
     CHECK(epptok_host_next(host, EPPTOK_HOST_QUEUE_CONTROL, buffer, sizeof buffer, &job, 0) == EPPTOK_HOST_JOB);
+    CHECK(epptok_host_counters_read(host, &running) == 1);
+    CHECK(running.running_calls == 0); /* else metrics would find a worker busy whenever they are read */
     CHECK(epptok_host_reply(host, job.ticket, buffer, 64) == 1);
     CHECK(epptok_i_host_wait(host, ticket, &reply, &length) == EPPTOK_OK && length == 64);
     free(reply);

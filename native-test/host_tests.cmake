@@ -27,7 +27,7 @@ function(host_test name library)
   set_tests_properties(${name} PROPERTIES TIMEOUT 120 ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1")
 endfunction()
 
-foreach(name queue large life socket lead landing silent hostile listen control stress)
+foreach(name queue large life socket lead landing fairness silent hostile listen control stress)
   host_test(host_${name}_test host_under_test)
 endforeach()
 if(TARGET host_under_test_poll)

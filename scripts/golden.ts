@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { FrameWriter } from '../src/protocol/frame.ts';
+import { FrameWriter } from '../src/protocol/frame-writer.ts';
 import { GOLDEN_REQUESTS, GOLDEN_RESPONSES } from '../test/protocol/golden-frames.ts';
 
 const folder = new URL('../native-test/golden/', import.meta.url);

@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 // node --test of Node 20 takes no glob. A test stuck in Atomics.wait is ended by the time limit.
 const named = process.argv.slice(2);
-const files = named.length > 0 ? named : testFiles('test');
+const files = (named.length > 0 ? named : ['test']).flatMap((path) =>
+  statSync(path).isDirectory() ? testFiles(path) : path,
+);
+if (files.length === 0) throw new Error(`no tests in ${named.join(', ')}`);
 const limit = '--test-timeout=300000';
 const { status } = spawnSync(process.execPath, ['--import', 'tsx', '--test', limit, ...files], {
   stdio: 'inherit',

@@ -1,11 +1,12 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AsyncTokenizer } from 'epptok';
 import { startProgram, stop, waitForLine } from '../child.ts';
-import type { Mode } from '../cores.ts';
+import { inMode, type Mode } from '../cores.ts';
 import { FreshText } from '../fresh-text.ts';
-import { CLI, MODEL, MODEL_DIRECTORY } from '../paths.ts';
+import { CLI, MODEL, MODEL_DIRECTORY, SOCKET_ECHO } from '../paths.ts';
 import { median } from '../statistics.ts';
 import { type CallTimings, idsHash, type Spread, TimingsClient } from '../timings-client.ts';
 
@@ -22,6 +23,8 @@ export interface CallCost {
   readonly encode: Spread;
   readonly bridge: Spread;
   readonly whole: Spread;
+  /** Of a round trip between two programs of C that pass as many bytes and do nothing with them: no bridge can be less. */
+  readonly echo: number;
   /** Of medians. */
   readonly bridgeShare: number;
   /** The same body through AsyncTokenizer with `encoder: 'library'`, unpinned: `epptok serve` has no such encoder. */
@@ -29,7 +32,17 @@ export interface CallCost {
   readonly timesLibrary: number;
 }
 
+interface Measured {
+  readonly count: number;
+  readonly mode: Mode;
+  readonly body: string;
+  readonly timings: CallTimings;
+  readonly echo: number;
+}
+
 const BYTES = 154_000;
+/** Of a frame without its body or ids: header, table, names. */
+const FRAME_BYTES = 112;
 
 /** Chats of ~40k tokens over a socket, call by call, with nothing else in flight; each in each mode. */
 export async function callCosts(
@@ -39,10 +52,13 @@ export async function callCosts(
   libraryCalls: number,
 ): Promise<CallCost[]> {
   const bodies = turns.map((count) => ({ count, body: chat(count, new FreshText(MODEL_DIRECTORY, count)) }));
-  const ours: { count: number; mode: Mode; body: string; timings: CallTimings; hash: number }[] = [];
+  const ours: (Measured & { hash: number })[] = [];
   for (const mode of modes) {
-    for (const { count, body } of bodies)
-      ours.push({ count, mode, body, ...(await overSocket(body, mode, milliseconds)) });
+    for (const { count, body } of bodies) {
+      const { timings, hash } = await overSocket(body, mode, milliseconds);
+      const echo = echoOf(timings, body.length, mode, milliseconds);
+      ours.push({ count, mode, body, timings, echo, hash });
+    }
   }
   const library = await AsyncTokenizer.create({
     model: MODEL,
@@ -55,12 +71,7 @@ export async function callCosts(
     if (!theirs.has(count)) theirs.set(count, await byLibrary(library, body, libraryCalls, hash));
   }
   await library.close();
-  return ours.map(({ count, mode, body, timings }) => ({
-    turns: count,
-    mode,
-    bytes: body.length,
-    ...costOf(timings, theirs.get(count)!),
-  }));
+  return ours.map((one) => costOf(one, theirs.get(one.count)!));
 }
 
 function chat(turns: number, prose: FreshText): string {
@@ -92,6 +103,20 @@ async function overSocket(
   return { timings, hash: hashes[0]! };
 }
 
+function echoOf(
+  { calls, tokens, total }: CallTimings,
+  bytes: number,
+  mode: Mode,
+  milliseconds: number,
+): number {
+  const ids = Math.round(tokens / calls) * Uint32Array.BYTES_PER_ELEMENT;
+  const rounds = Math.max(100, Math.round(milliseconds / 5));
+  const sizes = [bytes + FRAME_BYTES, ids + FRAME_BYTES, total.p50, rounds].map(String);
+  const [program, ...args] = inMode(mode, [SOCKET_ECHO, ...sizes]);
+  return (JSON.parse(execFileSync(program, args, { encoding: 'utf8', timeout: 60_000 })) as { p50: number })
+    .p50;
+}
+
 async function byLibrary(
   library: AsyncTokenizer,
   body: string,
@@ -110,13 +135,14 @@ async function byLibrary(
   return { calls, encode: median(encode), whole: median(whole) };
 }
 
-function costOf(
-  timings: CallTimings,
-  library: CallCost['library'],
-): Omit<CallCost, 'turns' | 'mode' | 'bytes'> {
+function costOf({ count, mode, body, timings, echo }: Measured, library: CallCost['library']): CallCost {
   const { calls, tokens, queue, parse, template, encode, bridge, roundTrip } = timings;
   if (calls === 0) throw new Error('no call ended in time');
   return {
+    turns: count,
+    mode,
+    bytes: body.length,
+    echo,
     tokens: Math.round(tokens / calls),
     queue,
     parse,

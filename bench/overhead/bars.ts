@@ -1,28 +1,27 @@
-import type { Measured } from './measure.ts';
+import type { Bar } from '../results.ts';
+import { type Measured, NO_BRIDGE } from './measured.ts';
 
-/** A promise that the project makes about its own cost, and what this run says of it. */
-export interface Bar {
-  readonly what: string;
+/** Judged is `measured`, of whole calls. */
+export interface OverheadBar extends Bar {
   readonly mode: string;
-  readonly demanded: string;
-  /** Of whole calls. */
-  readonly measured: number;
-  /** The same of what is left when the work is taken off, which all but synckit do. Not what is judged. */
+  /** The same of what is left when the work is taken off, which all but synckit do. */
   readonly bridges: number;
-  readonly met: boolean;
 }
-
-/** The work as a function call: what is left of a whole call when this is taken off is the cost of its bridge. */
-export const NO_BRIDGE = 'no bridge';
 
 const JUDGED_AT = '4 kB, no encode';
 
-export function judge(mode: string, { cases }: Measured): readonly Bar[] {
+export function judge(mode: string, { cases }: Measured): readonly OverheadBar[] {
   const designs = cases.find(({ name }) => name === JUDGED_AT)?.designs;
   if (designs === undefined) throw new Error(`there is no case ${JUDGED_AT}`);
   const whole = (design: string) => designs[design]!.p50;
   const bridge = (design: string) => whole(design) - whole(NO_BRIDGE);
-  const bar = (what: string, demanded: string, measured: number, bridges: number, met: boolean): Bar => ({
+  const bar = (
+    what: string,
+    demanded: string,
+    measured: number,
+    bridges: number,
+    met: boolean,
+  ): OverheadBar => ({
     what,
     mode,
     demanded,

@@ -12,8 +12,9 @@ import { serve } from '../../src/core/serve.ts';
 import { startProgram, startScript, stop, waitForLine } from '../child.ts';
 import { BENCH_CLIENT, CLI, MODEL, MODEL_DIRECTORY, PLUGIN } from '../paths.ts';
 import { type Percentiles, percentiles } from '../statistics.ts';
-import { NO_BRIDGE } from './bars.ts';
+
 import type { Case } from './cases.ts';
+import { NO_BRIDGE } from './measured.ts';
 
 /** One way to hand over a body and get ids back. */
 export interface Design {

@@ -4,19 +4,7 @@ import { join } from 'node:path';
 import { median, type Percentiles } from '../statistics.ts';
 import { openCases } from './cases.ts';
 import { openDesigns } from './designs.ts';
-
-/** What one mode (pinned or not) came to. Microseconds; each value is the median over the rounds. */
-export interface Measured {
-  readonly rounds: number;
-  readonly cases: readonly CaseResult[];
-}
-
-export interface CaseResult {
-  readonly name: string;
-  readonly bytes: number;
-  readonly callsPerRound: number;
-  readonly designs: Readonly<Record<string, Percentiles>>;
-}
+import type { Measured } from './measured.ts';
 
 /**
  * `measure.ts RESULT_FILE quick|full`: all designs on all cases, round after round, each round giving every design its turn,

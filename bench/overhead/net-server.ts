@@ -1,7 +1,9 @@
 import { createServer, type Socket } from 'node:net';
 import { Pool } from '../../src/core/pool.ts';
 import { prepareModels } from '../../src/core/prepare-models.ts';
-import { decodeRequest, FrameWriter, HEADER_BYTES } from '../../src/protocol/frame.ts';
+import { HEADER_BYTES } from '../../src/protocol/frame-layout.ts';
+import { decodeRequest } from '../../src/protocol/frame-reader.ts';
+import { FrameWriter } from '../../src/protocol/frame-writer.ts';
 import { failure, type Response } from '../../src/protocol/messages.ts';
 import { MODEL_DIRECTORY, MODEL_READER, POOL_WORKER } from '../paths.ts';
 

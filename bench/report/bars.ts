@@ -1,4 +1,5 @@
 import type { Bar } from '../results.ts';
+import { digits } from '../tables.ts';
 import type { AllResults } from './results.ts';
 
 export interface ReportedBar extends Omit<Bar, 'measured'> {
@@ -17,8 +18,4 @@ export function allBars({ overhead, ...others }: AllResults): readonly ReportedB
     ),
     ...Object.entries(others).flatMap(([bench, { bars }]) => from(bench, bars)),
   ];
-}
-
-export function digits(value: number): string {
-  return value.toFixed(Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0);
 }

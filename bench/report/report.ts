@@ -2,9 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { allBars, type ReportedBar } from './bars.ts';
-import { encodeChart, overheadChart, stallChart, threadsChart, waitChart } from './charts.ts';
-import { type AllResults, readAll } from './results.ts';
 import {
   besideTable,
   callsTable,
@@ -12,14 +9,17 @@ import {
   encodeTable,
   instrumentsTable,
   loadTable,
+  markdown,
   memoryTable,
   overheadTable,
   renderTable,
   stallTable,
   startTable,
-  table,
   threadsTable,
-} from './tables.ts';
+} from '../tables.ts';
+import { allBars, type ReportedBar } from './bars.ts';
+import { encodeChart, overheadChart, stallChart, threadsChart, waitChart } from './charts.ts';
+import { type AllResults, readAll } from './results.ts';
 
 export interface Run {
   readonly quick: boolean;
@@ -63,7 +63,7 @@ function barsOf(bars: readonly ReportedBar[]): string {
     met ? 'met' : '**missed**',
   ]);
   const met = bars.filter((bar) => bar.met).length;
-  return `## Bars\n\n${met} of ${bars.length} are met.\n\n${table(['', 'demanded', 'measured', ''], rows)}`;
+  return `## Bars\n\n${met} of ${bars.length} are met.\n\n${markdown({ head: ['', 'demanded', 'measured', ''], rows })}`;
 }
 
 type Chart = (name: string, text: string, svg: Promise<string>) => Promise<string>;
@@ -77,7 +77,7 @@ async function sections(all: AllResults, chart: Chart): Promise<readonly string[
       'A frontend tokenizes a prompt per request; on the same event loop it sends heartbeats to 8 workers every second, and ' +
         'marks one down whose ACK it has not seen after 5 s. A block is a stall, as wide as it lasted; the dashed line is 50 ms.',
       await chart('stall', 'Event-loop delay over time, by design', stallChart(stall)),
-      stallTable(stall),
+      markdown(stallTable(stall)),
     );
   }
   if (threads !== undefined) {
@@ -87,7 +87,7 @@ async function sections(all: AllResults, chart: Chart): Promise<readonly string[
         'requests and no callers, measured before and after each load.',
       await chart('threads', 'Calls per second by C threads', threadsChart(threads)),
       await chart('wait', 'Queue wait and encode by C threads', waitChart(threads)),
-      threadsTable(threads),
+      markdown(threadsTable(threads.cells)),
     );
   }
   if (beside !== undefined) {
@@ -95,24 +95,24 @@ async function sections(all: AllResults, chart: Chart): Promise<readonly string[
       '## Small prompts beside large ones',
       'One caller of fresh prompts of 1 kB, at 500 calls a second and back to back, by each door with two workers: alone, beside ' +
         'a process that keeps a core busy, and beside a stream of 4 MB prompts. Calls and times are of short rounds.',
-      besideTable(beside),
+      markdown(besideTable(beside.rows)),
     );
   }
   if (cost !== undefined) {
     parts.push(
       '## Where the time of a call goes',
       "A C program on the socket of `epptok serve`, a chat of ~40k tokens seen before, medians in microseconds. Bridge is the round trip without the runtime's total. The library is @huggingface/tokenizers in AsyncTokenizer (`encoder: 'library'`), which `epptok serve` does not offer.",
-      callsTable(cost.calls),
+      markdown(callsTable(cost.calls)),
       '## Start and memory',
-      startTable(cost.start),
+      markdown(startTable(cost.start)),
       'Reading, parsing and tables are done once, the rest in each worker. The last column is what `JSON.parse` takes of the same text.',
-      loadTable(cost.load),
-      memoryTable(cost.memory),
+      markdown(loadTable(cost.load)),
+      markdown(memoryTable(cost.memory)),
       '## Bytes copied',
       'Counted in all threads of all processes of a call, in copies of 4 KiB and more: memcpy, memmove and copies of shared memory by the program; reads and writes of sockets by the kernel.',
-      copiesTable(cost.copies),
+      markdown(copiesTable(cost.copies)),
       '## Metrics and traces',
-      instrumentsTable(cost.instruments),
+      markdown(instrumentsTable(cost.instruments)),
     );
   }
   if (overhead !== undefined) {
@@ -120,16 +120,16 @@ async function sections(all: AllResults, chart: Chart): Promise<readonly string[
       '## Ways in',
       'Pinned: every process and thread on one core. Unpinned: as the scheduler likes it. synckit and piscina hand the bytes over and do no work.',
       await chart('overhead', 'Microseconds of a call by way in', overheadChart(overhead)),
-      overheadTable(overhead),
+      markdown(overheadTable(overhead)),
     );
   }
   if (encode !== undefined) {
     parts.push(
       '## Encode',
       await chart('encode', 'MB/s by encoder and text', encodeChart(encode)),
-      encodeTable(encode),
+      markdown(encodeTable(encode)),
     );
   }
-  if (render !== undefined) parts.push('## Render', renderTable(render));
+  if (render !== undefined) parts.push('## Render', markdown(renderTable(render)));
   return parts;
 }

@@ -1,4 +1,4 @@
-import { LARGE_BYTES, workersForLarge } from '../protocol/large.ts';
+import { isLarge, workersForLarge } from '../protocol/large.ts';
 
 interface Sized {
   readonly bytes: number;
@@ -59,12 +59,12 @@ export class Lanes<T extends Sized> {
   }
 
   #lane(item: T): Set<T> {
-    return item.bytes >= LARGE_BYTES ? this.#large : this.#small;
+    return isLarge(item.bytes) ? this.#large : this.#small;
   }
 
   #mayStartLarge(running: Iterable<T>): boolean {
     let large = 0;
-    for (const { bytes } of running) if (bytes >= LARGE_BYTES) large++;
+    for (const { bytes } of running) if (isLarge(bytes)) large++;
     return large < this.#workersForLarge;
   }
 }

@@ -1,7 +1,8 @@
 import { CallCounters } from '../core/metrics/call-counters.ts';
 import type { Models } from '../core/model.ts';
 import { serve } from '../core/serve.ts';
-import { decodeRequest, FrameWriter } from '../protocol/frame.ts';
+import { decodeRequest } from '../protocol/frame-reader.ts';
+import { FrameWriter } from '../protocol/frame-writer.ts';
 import { failure, type Request, type Response } from '../protocol/messages.ts';
 import { Latch } from '../sync/latch.ts';
 import { type Answer, type LineEnd, WorkerEnd } from '../sync/line.ts';

@@ -1,6 +1,6 @@
 import { type OperationClock, within } from '../core/event-loop/operations.ts';
 import { type Job, type NativeLibrary, NEXT, QUEUES } from '../ffi/native-library.ts';
-import { FrameWriter } from '../protocol/frame.ts';
+import { FrameWriter } from '../protocol/frame-writer.ts';
 import { failure } from '../protocol/messages.ts';
 
 /**
@@ -14,7 +14,7 @@ export class ControlQueue {
   readonly #clock: OperationClock | undefined;
   readonly #writer = new FrameWriter();
   readonly #buffer = new Uint8Array(1024);
-  readonly #job: Job = { ticket: 0, length: 0, timeoutMs: 0, queue: 0 };
+  readonly #job: Job = { ticket: 0, length: 0, queue: 0 };
 
   constructor(
     library: NativeLibrary,

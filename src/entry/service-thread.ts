@@ -3,7 +3,8 @@ import { CallCounters } from '../core/metrics/call-counters.ts';
 import type { Models } from '../core/model.ts';
 import { serve } from '../core/serve.ts';
 import { type Job, type NativeLibrary, NEXT, openNativeLibrary, QUEUES } from '../ffi/native-library.ts';
-import { decodeRequest, FrameWriter } from '../protocol/frame.ts';
+import { decodeRequest } from '../protocol/frame-reader.ts';
+import { FrameWriter } from '../protocol/frame-writer.ts';
 import { failure, type Response } from '../protocol/messages.ts';
 import { refuseToStart, warmModels } from './worker-models.ts';
 
@@ -44,7 +45,7 @@ class ServiceThread {
   run(task: ServiceTask): void {
     const { library } = this.#service;
     const { host } = this.#seed;
-    const job: Job = { ticket: 0, length: 0, timeoutMs: 0, queue: 0 };
+    const job: Job = { ticket: 0, length: 0, queue: 0 };
     const counters = new CallCounters([...this.#service.models.keys()], task.counters);
     counters.start();
     for (;;) {

@@ -23,8 +23,6 @@ export interface Job {
   ticket: number;
   /** Bytes of the request frame; with `NEXT.grow`, the capacity it needs. */
   length: number;
-  /** Milliseconds until its deadline. */
-  timeoutMs: number;
   /** Microseconds that it has waited. */
   queue: number;
 }
@@ -178,7 +176,6 @@ export class NativeLibrary {
     if (found === NEXT.job || found === NEXT.grow) {
       job.ticket = u64(words, 0);
       job.length = u64(words, 2);
-      job.timeoutMs = u64(words, 4);
       job.queue = u64(words, 6);
     }
     return found;

@@ -1,6 +1,7 @@
 import { type Deadline, deadlineIn } from '../protocol/deadline.ts';
-import { FRAME_TYPES, FrameWriter } from '../protocol/frame.ts';
 import { readRequestHeader } from '../protocol/frame-header.ts';
+import { FRAME_TYPES } from '../protocol/frame-layout.ts';
+import { FrameWriter } from '../protocol/frame-writer.ts';
 import { type CallSubject, failure, type Response } from '../protocol/messages.ts';
 import { type Fault, statusName } from '../protocol/status.ts';
 import type { NativeLibrary } from './native-library.ts';

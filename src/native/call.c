@@ -6,7 +6,7 @@
 
 epptok_status epptok_i_call_end(epptok_i_handle *handle, epptok_i_call *call, epptok_i_reason *reason)
 {
-    (void)pthread_mutex_lock(&handle->lock);
+    pthread_mutex_lock(&handle->lock);
     if (call->next != NULL) {
         call->next->previous = call->previous;
     }
@@ -17,9 +17,9 @@ epptok_status epptok_i_call_end(epptok_i_handle *handle, epptok_i_call *call, ep
     }
     bool last_out = handle->orphaned && handle->calls == NULL;
     if (handle->closing) {
-        (void)pthread_cond_broadcast(&handle->changed);
+        pthread_cond_broadcast(&handle->changed);
     }
-    (void)pthread_mutex_unlock(&handle->lock);
+    pthread_mutex_unlock(&handle->lock);
     if (last_out) {
         epptok_i_handle_free(handle);
     }
@@ -34,20 +34,20 @@ epptok_status epptok_i_call_end(epptok_i_handle *handle, epptok_i_call *call, ep
 
 bool epptok_i_call_wanted(epptok_i_handle *handle, epptok_i_call *call)
 {
-    (void)pthread_mutex_lock(&handle->lock);
+    pthread_mutex_lock(&handle->lock);
     bool wanted = call->interrupted == EPPTOK_OK;
-    (void)pthread_mutex_unlock(&handle->lock);
+    pthread_mutex_unlock(&handle->lock);
     return wanted;
 }
 
 bool epptok_i_call_sleep(epptok_i_handle *handle, epptok_i_call *call, int64_t until_ns)
 {
-    (void)pthread_mutex_lock(&handle->lock);
+    pthread_mutex_lock(&handle->lock);
     while (call->interrupted == EPPTOK_OK && epptok_i_now_ns() < until_ns) {
         epptok_i_condition_wait(&handle->changed, &handle->lock, until_ns);
     }
     bool wanted = call->interrupted == EPPTOK_OK;
-    (void)pthread_mutex_unlock(&handle->lock);
+    pthread_mutex_unlock(&handle->lock);
     return wanted;
 }
 
@@ -66,7 +66,7 @@ size_t epptok_i_calls_interrupt(epptok_i_handle *handle, uint64_t call_id, eppto
                                 const epptok_i_call *except)
 {
     size_t interrupted = 0;
-    (void)pthread_mutex_lock(&handle->lock);
+    pthread_mutex_lock(&handle->lock);
     for (epptok_i_call *call = handle->calls; call != NULL; call = call->next) {
         if (call == except || (call_id != 0 && call->call_id != call_id)) {
             continue;
@@ -80,17 +80,17 @@ size_t epptok_i_calls_interrupt(epptok_i_handle *handle, uint64_t call_id, eppto
             }
         }
     }
-    (void)pthread_cond_broadcast(&handle->changed);
+    pthread_cond_broadcast(&handle->changed);
     /* The host is told without the lock. A ticket may be gone by then; tickets are not reused. */
     for (epptok_i_call *call = next_ticket(handle); call != NULL; call = next_ticket(handle)) {
         call->ticket_cancelled = true;
         uint64_t ticket = call->ticket;
         epptok_status why = call->interrupted;
         uint32_t host = handle->host;
-        (void)pthread_mutex_unlock(&handle->lock);
+        pthread_mutex_unlock(&handle->lock);
         epptok_i_host_cancel(host, ticket, why);
-        (void)pthread_mutex_lock(&handle->lock);
+        pthread_mutex_lock(&handle->lock);
     }
-    (void)pthread_mutex_unlock(&handle->lock);
+    pthread_mutex_unlock(&handle->lock);
     return interrupted;
 }

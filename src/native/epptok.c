@@ -34,11 +34,11 @@ static epptok_status open_peer(const epptok_options *options, epptok **name, epp
         epptok_i_peer_free(peer);
         return EPPTOK_OUT_OF_MEMORY;
     }
-    (void)pthread_mutex_lock(&handle->lock);
+    pthread_mutex_lock(&handle->lock);
     handle->peer = peer;
     handle->default_timeout_ms = options->default_timeout_ms;
     handle->transport = forced;
-    (void)pthread_mutex_unlock(&handle->lock);
+    pthread_mutex_unlock(&handle->lock);
     epptok_i_call call;
     status = epptok_i_call_begin(*name, 0, options->open_timeout_ms, &call, &handle, reason);
     if (status == EPPTOK_OK) {
@@ -159,7 +159,9 @@ static epptok_status run(epptok *name, epptok_i_frame_type type, const epptok_re
     return status;
 }
 
-epptok_status epptok_tokenize(epptok *handle, const epptok_request *given, epptok_result **result)
+static epptok_status run_checked(epptok *handle, epptok_i_frame_type type, const epptok_request *given,
+                                 epptok_status (*check)(const epptok_request *request, epptok_i_reason *reason),
+                                 epptok_result **result)
 {
     epptok_i_reason reason = {{0}};
     epptok_request request;
@@ -169,24 +171,19 @@ epptok_status epptok_tokenize(epptok *handle, const epptok_request *given, eppto
     *result = NULL;
     epptok_status status = epptok_i_read_request(given, &request, &reason);
     if (status == EPPTOK_OK) {
-        status = epptok_i_check_body(&request, &reason);
+        status = check(&request, &reason);
     }
-    return run(handle, EPPTOK_I_TOKENIZE, &request, status, result, &reason);
+    return run(handle, type, &request, status, result, &reason);
 }
 
-epptok_status epptok_detokenize(epptok *handle, const epptok_request *given, epptok_result **result)
+epptok_status epptok_tokenize(epptok *handle, const epptok_request *request, epptok_result **result)
 {
-    epptok_i_reason reason = {{0}};
-    epptok_request request;
-    if (result == NULL) {
-        return EPPTOK_INVALID_ARGUMENT;
-    }
-    *result = NULL;
-    epptok_status status = epptok_i_read_request(given, &request, &reason);
-    if (status == EPPTOK_OK) {
-        status = epptok_i_check_ids(&request, &reason);
-    }
-    return run(handle, EPPTOK_I_DETOKENIZE, &request, status, result, &reason);
+    return run_checked(handle, EPPTOK_I_TOKENIZE, request, epptok_i_check_body, result);
+}
+
+epptok_status epptok_detokenize(epptok *handle, const epptok_request *request, epptok_result **result)
+{
+    return run_checked(handle, EPPTOK_I_DETOKENIZE, request, epptok_i_check_ids, result);
 }
 
 static epptok_status run_bare(epptok *handle, epptok_i_frame_type type, uint32_t timeout_ms, epptok_result **result)

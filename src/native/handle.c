@@ -51,10 +51,10 @@ static epptok *name_of(size_t index, uint64_t generation)
  */
 static void lock_all(void)
 {
-    (void)pthread_mutex_lock(&table.lock);
+    pthread_mutex_lock(&table.lock);
     for (size_t i = 0; i < table.capacity; i++) {
         if (table.slots[i].state == LIVE || table.slots[i].state == CLOSING) {
-            (void)pthread_mutex_lock(&table.slots[i].handle->lock);
+            pthread_mutex_lock(&table.slots[i].handle->lock);
         }
     }
 }
@@ -63,10 +63,10 @@ static void unlock_all(void)
 {
     for (size_t i = 0; i < table.capacity; i++) {
         if (table.slots[i].state == LIVE || table.slots[i].state == CLOSING) {
-            (void)pthread_mutex_unlock(&table.slots[i].handle->lock);
+            pthread_mutex_unlock(&table.slots[i].handle->lock);
         }
     }
-    (void)pthread_mutex_unlock(&table.lock);
+    pthread_mutex_unlock(&table.lock);
 }
 
 /* The child gives up its copies of the descriptors: a copy of the control socket would keep the runtime from seeing that the parent ended. */
@@ -78,11 +78,11 @@ static void disown_all(void)
             if (place->handle->peer != NULL) {
                 epptok_i_peer_disown(place->handle->peer);
             }
-            (void)pthread_mutex_unlock(&place->handle->lock);
+            pthread_mutex_unlock(&place->handle->lock);
             place->state = OF_PARENT;
         }
     }
-    (void)pthread_mutex_unlock(&table.lock);
+    pthread_mutex_unlock(&table.lock);
 }
 
 /* ---- the table ---- */
@@ -90,9 +90,9 @@ static void disown_all(void)
 uint64_t epptok_i_thread_number(void)
 {
     if (thread_number == 0) {
-        (void)pthread_mutex_lock(&table.lock);
+        pthread_mutex_lock(&table.lock);
         thread_number = ++table.threads;
-        (void)pthread_mutex_unlock(&table.lock);
+        pthread_mutex_unlock(&table.lock);
     }
     return thread_number;
 }
@@ -120,7 +120,7 @@ static bool find_free_slot(size_t *index)
 
 static bool insert(epptok_i_handle *handle, epptok **name)
 {
-    (void)pthread_mutex_lock(&table.lock);
+    pthread_mutex_lock(&table.lock);
     /* Registered with the library's own handle, so that dlclose() takes it back. */
     if (!table.fork_watched) {
         table.fork_watched = pthread_atfork(lock_all, unlock_all, disown_all) == 0;
@@ -134,7 +134,7 @@ static bool insert(epptok_i_handle *handle, epptok **name)
         table.used++;
         *name = name_of(handle->slot, place->generation);
     }
-    (void)pthread_mutex_unlock(&table.lock);
+    pthread_mutex_unlock(&table.lock);
     return found;
 }
 
@@ -167,7 +167,7 @@ void epptok_i_handle_free(epptok_i_handle *handle)
     if (handle->peer != NULL) {
         epptok_i_peer_close(handle);
     }
-    (void)pthread_mutex_lock(&table.lock);
+    pthread_mutex_lock(&table.lock);
     slot *place = &table.slots[handle->slot];
     if (place->state == CLOSING) {
         place->state = FREE;
@@ -178,7 +178,7 @@ void epptok_i_handle_free(epptok_i_handle *handle)
             table.capacity = 0;
         }
     }
-    (void)pthread_mutex_unlock(&table.lock);
+    pthread_mutex_unlock(&table.lock);
     if (handle->peer != NULL) {
         epptok_i_peer_free(handle->peer);
     }
@@ -220,18 +220,18 @@ static bool others_in_flight(const epptok_i_handle *handle, uint64_t thread)
 epptok_status epptok_i_handle_close(epptok *name, epptok_i_reason *reason)
 {
     uint64_t thread = epptok_i_thread_number();
-    (void)pthread_mutex_lock(&table.lock);
+    pthread_mutex_lock(&table.lock);
     slot *place = find(name, reason);
     epptok_i_handle *handle = place == NULL ? NULL : place->handle;
     if (place != NULL) {
         place->state = CLOSING;
     }
-    (void)pthread_mutex_unlock(&table.lock);
+    pthread_mutex_unlock(&table.lock);
     if (handle == NULL) {
         return EPPTOK_INVALID_HANDLE;
     }
     (void)epptok_i_calls_interrupt(handle, 0, EPPTOK_SHUTTING_DOWN, NULL);
-    (void)pthread_mutex_lock(&handle->lock);
+    pthread_mutex_lock(&handle->lock);
     handle->closing = true;
     while (others_in_flight(handle, thread)) {
         (void)pthread_cond_wait(&handle->changed, &handle->lock);
@@ -239,7 +239,7 @@ epptok_status epptok_i_handle_close(epptok *name, epptok_i_reason *reason)
     /* Closed from inside the owner's callback: that call cannot return before close does. */
     handle->orphaned = handle->calls != NULL;
     bool mine = !handle->orphaned;
-    (void)pthread_mutex_unlock(&handle->lock);
+    pthread_mutex_unlock(&handle->lock);
     if (mine) {
         epptok_i_handle_free(handle);
     }
@@ -256,11 +256,11 @@ epptok_status epptok_i_call_begin(epptok *name, uint64_t call_id, uint32_t timeo
     call->thread = epptok_i_thread_number();
     call->descriptor = EPPTOK_I_NO_DESCRIPTOR;
     call->started_ns = epptok_i_now_ns();
-    (void)pthread_mutex_lock(&table.lock);
+    pthread_mutex_lock(&table.lock);
     slot *place = find(name, reason);
     epptok_i_handle *handle = place == NULL ? NULL : place->handle;
     if (handle != NULL) {
-        (void)pthread_mutex_lock(&handle->lock);
+        pthread_mutex_lock(&handle->lock);
         call->deadline_ns =
             call->started_ns + (int64_t)(timeout_ms == 0 ? handle->default_timeout_ms : timeout_ms) * 1000000;
         call->next = handle->calls;
@@ -268,9 +268,9 @@ epptok_status epptok_i_call_begin(epptok *name, uint64_t call_id, uint32_t timeo
             call->next->previous = call;
         }
         handle->calls = call;
-        (void)pthread_mutex_unlock(&handle->lock);
+        pthread_mutex_unlock(&handle->lock);
     }
-    (void)pthread_mutex_unlock(&table.lock);
+    pthread_mutex_unlock(&table.lock);
     *out = handle;
     return handle == NULL ? EPPTOK_INVALID_HANDLE : EPPTOK_OK;
 }

@@ -77,7 +77,7 @@ EPPTOK_API int32_t epptok_host_wanted(uint32_t host);
 
 /* Numbers for metrics, in the order of this struct. */
 typedef struct epptok_host_counters {
-    uint64_t queued_calls, queued_bytes, running_calls, connections;          /* now */
+    uint64_t queued_calls, queued_bytes, running_calls, connections;          /* now; STATS is no such call */
     uint64_t accepted, refused_backpressure, expired, disconnected, bad_frames; /* since the start */
 } epptok_host_counters;
 EPPTOK_API int32_t epptok_host_counters_read(uint32_t host, epptok_host_counters *counters);

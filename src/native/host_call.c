@@ -45,10 +45,12 @@ static epptok_status enter(epptok_i_connection *connection, const epptok_i_incom
     if (status != EPPTOK_OK) {
         return status;
     }
-    if (job->frame == NULL && !epptok_i_service_takes(host, job)) {
+    /* Not job->queued_ns, which is of before the lock: the deadline may have passed in between. */
+    int64_t now = epptok_i_now_ns();
+    if (job->frame == NULL && !epptok_i_service_takes(host, job, now)) {
         return EPPTOK_OK;
     }
-    if (!(job->frame == NULL ? epptok_i_service_begin(host, job) : epptok_i_enqueue(host, job, service))) {
+    if (!(job->frame == NULL ? epptok_i_service_begin(host, job, now) : epptok_i_enqueue(host, job, service))) {
         snprintf(message, capacity, "memory ran out in the runtime");
         return EPPTOK_OUT_OF_MEMORY;
     }
@@ -67,16 +69,29 @@ static uint8_t *copy_of(const uint8_t *frame, size_t length)
     return copy;
 }
 
+/* As enter(); *placed: the job is another's now, and may be gone already. */
+static epptok_status place(epptok_i_connection *connection, const epptok_i_incoming *call, epptok_i_job *job, bool *placed,
+                           char *message, size_t capacity)
+{
+    epptok_i_host *host = connection->host;
+    epptok_i_waiter *service = NULL;
+    pthread_mutex_lock(&host->lock);
+    epptok_status status = enter(connection, call, job, &service, message, capacity);
+    *placed = job->connection != NULL;
+    pthread_mutex_unlock(&host->lock);
+    if (service != NULL) {
+        pthread_cond_signal(&service->cond);
+    }
+    return status;
+}
+
 bool epptok_i_connection_call(epptok_i_connection *connection, uint8_t *frame, size_t length, int64_t arrived_ns,
                               bool in_landing)
 {
     uint8_t *own = in_landing ? NULL : frame;
     epptok_i_host *host = connection->host;
     epptok_i_incoming call;
-    epptok_i_job *job = NULL;
-    epptok_i_waiter *service = NULL;
     char message[512] = "";
-    epptok_status status = EPPTOK_OUT_OF_MEMORY;
     if (epptok_i_frame_decode(frame, length, &call) != NULL) {
         free(own);
         pthread_mutex_lock(&host->lock);
@@ -84,10 +99,11 @@ bool epptok_i_connection_call(epptok_i_connection *connection, uint8_t *frame, s
         pthread_mutex_unlock(&host->lock);
         return false;
     }
-    job = calloc(1, sizeof *job);
+    epptok_i_job *job = calloc(1, sizeof *job);
     if (job == NULL) {
         free(own);
-        return epptok_i_connection_answer(connection, call.call_id, status, "memory ran out in the runtime") == 1;
+        return epptok_i_connection_answer(connection, call.call_id, EPPTOK_OUT_OF_MEMORY,
+                                          "memory ran out in the runtime") == 1;
     }
     job->frame = own;
     job->length = length;
@@ -96,27 +112,19 @@ bool epptok_i_connection_call(epptok_i_connection *connection, uint8_t *frame, s
     job->timer.owner = EPPTOK_I_TIMER_JOB;
     job->timer.deadline_ns = arrived_ns + (int64_t)call.words[EPPTOK_I_REQUEST_MS] * EPPTOK_I_NS_PER_MS;
     job->queued_ns = epptok_i_now_ns();
-    pthread_mutex_lock(&host->lock);
-    status = enter(connection, &call, job, &service, message, sizeof message);
-    bool queued = job->connection != NULL;
-    pthread_mutex_unlock(&host->lock);
-    if (!queued && status == EPPTOK_OK && call.type != EPPTOK_I_READY) {
+    bool placed;
+    epptok_status status = place(connection, &call, job, &placed, message, sizeof message);
+    if (!placed && status == EPPTOK_OK && call.type != EPPTOK_I_READY) {
         job->frame = copy_of(frame, length);
-        if (job->frame == NULL) {
+        if (job->frame != NULL) {
+            status = place(connection, &call, job, &placed, message, sizeof message);
+        } else {
             status = EPPTOK_OUT_OF_MEMORY;
             snprintf(message, sizeof message, "memory ran out in the runtime");
-        } else {
-            pthread_mutex_lock(&host->lock);
-            status = enter(connection, &call, job, &service, message, sizeof message);
-            queued = job->connection != NULL;
-            pthread_mutex_unlock(&host->lock);
         }
     }
-    if (service != NULL) {
-        pthread_cond_signal(&service->cond);
-    }
-    if (queued) {
-        return true; /* the job may be gone already */
+    if (placed) {
+        return true;
     }
     epptok_i_job_destroy(job);
     return epptok_i_connection_answer(connection, call.call_id, status, message) == 1;

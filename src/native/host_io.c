@@ -130,8 +130,7 @@ void epptok_i_io_turn(epptok_i_host *host, int64_t until)
     }
     int timeout_ms = nearest == EPPTOK_I_NEVER ? -1 : epptok_i_poll_ms(nearest);
     size_t count = epptok_i_poller_wait(io->poller, events, EVENTS, timeout_ms);
-    /* What is left once a call has landed comes again in the next turn. */
-    for (size_t i = 0; i < count && io->landing.landed.ticket == 0; i++) {
+    for (size_t i = 0; i < count; i++) {
         handle(host, &events[i]);
     }
     if (!io->accepts && io->listener.fd >= 0) {

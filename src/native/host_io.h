@@ -23,13 +23,15 @@ typedef struct epptok_i_listener {
 
 /*
  * Where the leader reads what it does not know the length of yet. A service lends the buffer that its next call is wanted in: a
- * call that comes whole, while no other waits, stays there, and is served without having been copied or queued.
+ * call that comes whole, while no other waits, stays there, and is served without having been copied or queued. The others that
+ * have come by then are read behind it, into the queue: left in their sockets they would count for no limit, and a peer that sends
+ * its next call quickly enough would be found first again each time.
  */
 typedef struct epptok_i_landing {
     uint8_t *bytes;
     size_t capacity;
     bool lent;               /* by a service, which takes what lands */
-    epptok_host_job landed;  /* ticket 0: nothing has; else nothing more is read until the service has taken it */
+    epptok_host_job landed;  /* ticket 0: nothing has; else the buffer is the call's, and no longer lent */
 } epptok_i_landing;
 
 struct epptok_i_io {

@@ -9,6 +9,13 @@
 /* A service that waited in vain comes back at once, or it never does. */
 #define STAND_BY_MS 250
 
+static void read_into_scratch(epptok_i_io *io)
+{
+    io->landing.lent = false;
+    io->landing.bytes = io->scratch;
+    io->landing.capacity = sizeof io->scratch;
+}
+
 static void begin(epptok_i_io *io, epptok_i_leader leader, uint8_t *lent, size_t capacity)
 {
     epptok_i_landing *landing = &io->landing;
@@ -16,10 +23,13 @@ static void begin(epptok_i_io *io, epptok_i_leader leader, uint8_t *lent, size_t
     io->lead.takes_next = leader == EPPTOK_I_SERVICE;
     io->lead.wanted = false;
     io->lead.has_called = false;
+    read_into_scratch(io);
     /* A buffer so small takes nothing that scratch would not. */
-    landing->lent = lent != NULL && capacity >= sizeof io->scratch;
-    landing->bytes = landing->lent ? lent : io->scratch;
-    landing->capacity = landing->lent ? capacity : sizeof io->scratch;
+    if (lent != NULL && capacity >= sizeof io->scratch) {
+        landing->lent = true;
+        landing->bytes = lent;
+        landing->capacity = capacity;
+    }
     landing->landed.ticket = 0;
 }
 
@@ -58,17 +68,38 @@ bool epptok_i_lead_take(epptok_i_host *host, bool leads, uint8_t *buffer, size_t
     return false;
 }
 
+static void rouse_io_thread(epptok_i_lead *lead)
+{
+    if (lead->standing_by) {
+        lead->standing_by = false;
+        pthread_cond_signal(&lead->io_thread);
+    }
+}
+
 epptok_i_waiter *epptok_i_lead_leave(epptok_i_host *host, bool serves)
 {
     epptok_i_lead *lead = &host->io->lead;
     end(lead);
     lead->calls += serves;
     epptok_i_waiter *next = waiting_service(host);
-    if (lead->standing_by && ((serves && next == NULL) || host->ended)) {
-        lead->standing_by = false;
-        pthread_cond_signal(&lead->io_thread);
+    if ((serves && next == NULL) || host->ended) {
+        rouse_io_thread(lead);
     }
     return next;
+}
+
+void epptok_i_lead_missed(epptok_i_host *host)
+{
+    if (host->io != NULL && host->io->lead.leader == EPPTOK_I_NOBODY) {
+        rouse_io_thread(&host->io->lead);
+    }
+}
+
+void epptok_i_lead_lands(epptok_i_host *host, const epptok_host_job *call)
+{
+    host->io->landing.landed = *call;
+    host->io->lead.takes_next = false;
+    read_into_scratch(host->io);
 }
 
 bool epptok_i_lead_takes(epptok_i_host *host)

@@ -36,6 +36,10 @@ typedef struct epptok_i_lead {
 bool epptok_i_lead_take(epptok_i_host *host, bool leads, uint8_t *buffer, size_t capacity);
 /* The calling service leaves, `serves`: with a call in hand. Signal what comes back, if anything does, after unlocking. */
 epptok_i_waiter *epptok_i_lead_leave(epptok_i_host *host, bool serves);
+/* The calling service does not lead, and goes to serve a call from the queue: if it was woken to lead, nobody does now. */
+void epptok_i_lead_missed(epptok_i_host *host);
+/* `call` stands in the buffer that the leader lent, and is served by it; what it reads next goes elsewhere. */
+void epptok_i_lead_lands(epptok_i_host *host, const epptok_host_job *call);
 /* A call of a socket was queued, by the leader: true if it is a service, which takes it. */
 bool epptok_i_lead_takes(epptok_i_host *host);
 /* Makes a service that leads look at the queue. */

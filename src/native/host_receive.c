@@ -260,8 +260,7 @@ static bool read_once(epptok_i_connection *connection, bool *full)
 void epptok_i_connection_readable(epptok_i_connection *connection)
 {
     bool full = true;
-    const epptok_i_landing *landing = &connection->host->io->landing;
-    for (int i = 0; full && i < READS_IN_A_ROW && landing->landed.ticket == 0; i++) {
+    for (int i = 0; full && i < READS_IN_A_ROW; i++) {
         if (!read_once(connection, &full)) {
             epptok_i_connection_close(connection);
             return;

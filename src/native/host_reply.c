@@ -64,6 +64,12 @@ int32_t epptok_host_reply_with_ids(uint32_t number, uint64_t ticket, const uint8
         pthread_mutex_unlock(&host->lock);
         delivered = epptok_i_connection_send(connection, pieces, EPPTOK_I_MOST_PIECES, deadline);
         epptok_i_connection_drop(connection);
+        if (delivered == 0) {
+            /* The peer left before the leader saw it, and the call had no longer a part in the connection then. */
+            pthread_mutex_lock(&host->lock);
+            host->counters.disconnected++;
+            pthread_mutex_unlock(&host->lock);
+        }
         if (last) {
             epptok_i_job_destroy(job);
         }

@@ -195,21 +195,22 @@ static void count_large(epptok_i_queue *queue, bool large)
     serving.large = large;
 }
 
-bool epptok_i_service_takes(const epptok_i_host *host, const epptok_i_job *job)
+bool epptok_i_service_takes(const epptok_i_host *host, const epptok_i_job *job, int64_t now)
 {
     const epptok_i_queue *queue = &host->queues[EPPTOK_HOST_QUEUE_CALLS];
     return job->queue == EPPTOK_HOST_QUEUE_CALLS && queue->head == NULL && (!is_large(job) || takes_large(queue)) &&
-           host->io->landing.lent;
+           host->io->landing.lent && job->timer.deadline_ns > now;
 }
 
-bool epptok_i_service_begin(epptok_i_host *host, epptok_i_job *job)
+bool epptok_i_service_begin(epptok_i_host *host, epptok_i_job *job, int64_t now)
 {
     if (!epptok_i_enter_running(host, job)) {
         return false;
     }
-    host->io->lead.takes_next = false;
+    epptok_host_job call;
+    describe(job, now, &call);
+    epptok_i_lead_lands(host, &call);
     count_large(&host->queues[EPPTOK_HOST_QUEUE_CALLS], serving.host == host->number && is_large(job));
-    describe(job, epptok_i_now_ns(), &host->io->landing.landed);
     return true;
 }
 
@@ -246,11 +247,16 @@ static int32_t take(epptok_i_host *host, uint32_t queue, uint8_t *buffer, size_t
             if (found == EPPTOK_HOST_GROW) {
                 break;
             }
-            epptok_i_waiter *next_leader = leads ? epptok_i_lead_leave(host, true) : NULL;
+            epptok_i_waiter *then_leads = NULL;
+            if (leads) {
+                then_leads = epptok_i_lead_leave(host, true);
+            } else {
+                epptok_i_lead_missed(host);
+            }
             leads = false;
             /* Before its frame is copied, which takes milliseconds without the lock: another service may look meanwhile. */
             count_large(q, serving.host == host->number && is_large(job));
-            if (copy_frame(host, job, buffer, next_leader)) {
+            if (copy_frame(host, job, buffer, then_leads)) {
                 if (serving.host == host->number) {
                     serving.ticket = out->ticket;
                 }

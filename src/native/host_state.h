@@ -105,7 +105,7 @@ struct epptok_i_host {
     epptok_i_io *io; /* NULL: no socket and no control descriptor */
 };
 
-/* A prompt of that size takes a worker tens of milliseconds and more. */
+/* A prompt of more takes a worker tens of milliseconds and longer; src/protocol/large.ts says the same. */
 #define EPPTOK_I_LARGE_BYTES (256u * 1024u)
 
 /* ---- host_table.c ---- */
@@ -149,9 +149,9 @@ void epptok_i_job_destroy(epptok_i_job *job);
 /* ---- host_service.c: host->lock is held ---- */
 
 /* A call has landed with the calling thread, which leads: true if that is a service, and this is the call that it would serve next. */
-bool epptok_i_service_takes(const epptok_i_host *host, const epptok_i_job *job);
+bool epptok_i_service_takes(const epptok_i_host *host, const epptok_i_job *job, int64_t now);
 /* Then it serves it. false: memory ran out. */
-bool epptok_i_service_begin(epptok_i_host *host, epptok_i_job *job);
+bool epptok_i_service_begin(epptok_i_host *host, epptok_i_job *job, int64_t now);
 /* Without the lock: the calling thread no longer owes an answer to that call. */
 void epptok_i_service_replied(const epptok_i_host *host, uint64_t ticket);
 

@@ -95,18 +95,14 @@ static epptok_i_link *adopt(epptok_i_peer *peer, int descriptor, epptok_i_child 
     return link;
 }
 
-/*
- * The last one used, whose caches are warm. Those that died idle, of a runtime that was restarted, go; of one that was used just
- * now the sending tells.
- */
+/* The last one used, whose caches are warm. Those that died idle, of a runtime that was restarted, go. */
 static epptok_i_link *find_idle(epptok_i_peer *peer)
 {
-    int64_t just_now = epptok_i_now_ns() - NS_PER_MS;
     for (epptok_i_link *link = peer->links; link != NULL;) {
         epptok_i_link *next = link->next;
         if (!link->busy) {
             peer->idle--;
-            if (link->idle_since_ns > just_now || epptok_i_wire_is_quiet(link->wire.descriptor)) {
+            if (epptok_i_wire_is_quiet(link->wire.descriptor)) {
                 return link;
             }
             drop(peer, link);
@@ -183,7 +179,7 @@ epptok_i_link *epptok_i_peer_check_out(epptok_i_handle *handle, epptok_i_call *c
     bool busy = false;
     epptok_i_link *link = NULL;
     *fresh = false;
-    (void)pthread_mutex_lock(&handle->lock);
+    pthread_mutex_lock(&handle->lock);
     for (;;) {
         *status = call->interrupted;
         if (*status != EPPTOK_OK) {
@@ -218,40 +214,39 @@ epptok_i_link *epptok_i_peer_check_out(epptok_i_handle *handle, epptok_i_call *c
         link->busy = true;
         call->descriptor = link->wire.descriptor;
     }
-    (void)pthread_mutex_unlock(&handle->lock);
+    pthread_mutex_unlock(&handle->lock);
     return link;
 }
 
 void epptok_i_peer_give_back(epptok_i_handle *handle, epptok_i_call *call, epptok_i_link *link, bool reusable)
 {
-    (void)pthread_mutex_lock(&handle->lock);
+    pthread_mutex_lock(&handle->lock);
     call->descriptor = EPPTOK_I_NO_DESCRIPTOR;
     /* An interrupted call's connection has been shut down. */
     if (reusable && call->interrupted == EPPTOK_OK && handle->peer->idle < MAX_IDLE) {
         link->busy = false;
-        link->idle_since_ns = epptok_i_now_ns();
         handle->peer->idle++;
     } else {
         drop(handle->peer, link);
     }
-    (void)pthread_mutex_unlock(&handle->lock);
+    pthread_mutex_unlock(&handle->lock);
 }
 
 bool epptok_i_peer_ready(epptok_i_handle *handle, const epptok_i_link *link)
 {
-    (void)pthread_mutex_lock(&handle->lock);
+    pthread_mutex_lock(&handle->lock);
     bool ready = link->child == NULL || link->child->ready;
-    (void)pthread_mutex_unlock(&handle->lock);
+    pthread_mutex_unlock(&handle->lock);
     return ready;
 }
 
 void epptok_i_peer_set_ready(epptok_i_handle *handle, epptok_i_link *link)
 {
-    (void)pthread_mutex_lock(&handle->lock);
+    pthread_mutex_lock(&handle->lock);
     if (link->child != NULL) {
         link->child->ready = true;
     }
-    (void)pthread_mutex_unlock(&handle->lock);
+    pthread_mutex_unlock(&handle->lock);
 }
 
 bool epptok_i_peer_lost(epptok_i_handle *handle, const epptok_i_call *call, const epptok_i_link *link,
@@ -261,7 +256,7 @@ bool epptok_i_peer_lost(epptok_i_handle *handle, const epptok_i_call *call, cons
     if (child == NULL) {
         return false;
     }
-    (void)pthread_mutex_lock(&handle->lock);
+    pthread_mutex_lock(&handle->lock);
     int64_t start = epptok_i_now_ns(), now = start;
     bool ended = epptok_i_child_hung_up(child);
     while (!epptok_i_child_reap(child) && call->interrupted == EPPTOK_OK && now < call->deadline_ns &&
@@ -274,7 +269,7 @@ bool epptok_i_peer_lost(epptok_i_handle *handle, const epptok_i_call *call, cons
     char what[96];
     epptok_i_child_describe(child, what, sizeof what);
     bool never_ready = ended && !child->ready;
-    (void)pthread_mutex_unlock(&handle->lock);
+    pthread_mutex_unlock(&handle->lock);
     (void)epptok_i_because(reason, EPPTOK_UNAVAILABLE, "%s%s", what,
                            never_ready ? " while it was starting; its standard error may say why" : " with the call in flight");
     return never_ready;
@@ -283,14 +278,14 @@ bool epptok_i_peer_lost(epptok_i_handle *handle, const epptok_i_call *call, cons
 void epptok_i_peer_close(epptok_i_handle *handle)
 {
     epptok_i_peer *peer = handle->peer;
-    (void)pthread_mutex_lock(&handle->lock);
+    pthread_mutex_lock(&handle->lock);
     while (peer->links != NULL) {
         drop(peer, peer->links);
     }
     for (epptok_i_child *child = peer->child; child != NULL; child = child->older) {
         epptok_i_descriptor_close(&child->control);
     }
-    (void)pthread_mutex_unlock(&handle->lock);
+    pthread_mutex_unlock(&handle->lock);
     for (epptok_i_child *child = peer->child; child != NULL; child = child->older) {
         if (peer->opened) {
             epptok_i_child_end(child);

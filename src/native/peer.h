@@ -13,7 +13,6 @@ typedef struct epptok_i_link {
     struct epptok_i_link *next, *previous;
     epptok_i_wire wire;
     bool busy;
-    int64_t idle_since_ns;
     epptok_i_child *child; /* the one at the other end; NULL: a sidecar */
 } epptok_i_link;
 

@@ -42,19 +42,19 @@ static bool take_note(epptok_i_child *child)
 
 bool epptok_i_child_reap(epptok_i_child *child)
 {
-    (void)pthread_mutex_lock(&child->lock);
+    pthread_mutex_lock(&child->lock);
     bool gone = take_note(child);
-    (void)pthread_mutex_unlock(&child->lock);
+    pthread_mutex_unlock(&child->lock);
     return gone;
 }
 
 void epptok_i_child_describe(epptok_i_child *child, char *text, size_t capacity)
 {
     long pid = (long)child->pid;
-    (void)pthread_mutex_lock(&child->lock);
+    pthread_mutex_lock(&child->lock);
     bool known = child->status_known, gone = child->gone;
     int status = child->wait_status;
-    (void)pthread_mutex_unlock(&child->lock);
+    pthread_mutex_unlock(&child->lock);
     if (known && WIFSIGNALED(status)) {
         (void)snprintf(text, capacity, "runtime process %ld was killed by signal %d", pid, WTERMSIG(status));
     } else if (known && WIFEXITED(status)) {
@@ -69,11 +69,11 @@ void epptok_i_child_describe(epptok_i_child *child, char *text, size_t capacity)
 void epptok_i_child_kill(epptok_i_child *child)
 {
     epptok_i_descriptor_close(&child->control);
-    (void)pthread_mutex_lock(&child->lock);
+    pthread_mutex_lock(&child->lock);
     if (!take_note(child)) {
         (void)kill(child->pid, SIGKILL);
     }
-    (void)pthread_mutex_unlock(&child->lock);
+    pthread_mutex_unlock(&child->lock);
 }
 
 static bool wait_for_end(epptok_i_child *child, uint32_t milliseconds)

@@ -66,9 +66,9 @@ uint32_t epptok_exchange_abandoned(uint64_t exchange)
     if (state == NULL) {
         return EPPTOK_CANCELLED;
     }
-    (void)pthread_mutex_lock(&state->handle->lock);
+    pthread_mutex_lock(&state->handle->lock);
     epptok_status why = state->call->interrupted;
-    (void)pthread_mutex_unlock(&state->handle->lock);
+    pthread_mutex_unlock(&state->handle->lock);
     if (why == EPPTOK_OK && epptok_i_now_ns() >= state->call->deadline_ns) {
         why = EPPTOK_TIMEOUT;
     }

@@ -19,10 +19,10 @@ static epptok_status exchange(epptok_i_handle *handle, epptok_i_call *call, eppt
     epptok_status status = epptok_i_host_submit(handle->host, request, frame->length, call->deadline_ns, &ticket,
                                                 reason->text, sizeof reason->text);
     if (status == EPPTOK_OK) {
-        (void)pthread_mutex_lock(&handle->lock);
+        pthread_mutex_lock(&handle->lock);
         call->ticket = ticket;
         epptok_status interrupted = call->interrupted;
-        (void)pthread_mutex_unlock(&handle->lock);
+        pthread_mutex_unlock(&handle->lock);
         /* Whoever interrupted it before the ticket was known could not tell the host. */
         if (interrupted != EPPTOK_OK) {
             epptok_i_host_cancel(handle->host, ticket, interrupted);

@@ -1,4 +1,4 @@
-import { FRAME_TYPES, HEADER_BYTES } from './frame.ts';
+import { FRAME_TYPES, HEADER_BYTES } from './frame-layout.ts';
 import { type CallSubject, KINDS } from './messages.ts';
 
 /** What of a request frame one must know to pass it on as it is. */

@@ -1,4 +1,4 @@
-import { LARGE_BYTES, workersForLarge } from '../protocol/large.ts';
+import { isLarge, workersForLarge } from '../protocol/large.ts';
 import { CallerEnd, type LineEnd } from './line.ts';
 
 /** The lines of one caller, by number: one to each worker. */
@@ -24,9 +24,9 @@ export class Lines {
     let large = 0;
     for (const line of this.#lines.values()) {
       if (line.free) found ??= line;
-      else if (line.bytes >= LARGE_BYTES) large++;
+      else if (isLarge(line.bytes)) large++;
     }
-    const mayStart = bytes < LARGE_BYTES || large < workersForLarge(this.#lines.size);
+    const mayStart = !isLarge(bytes) || large < workersForLarge(this.#lines.size);
     return mayStart ? found : undefined;
   }
 

@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { type Deadline, timeLeft } from '../protocol/deadline.ts';
-import { decodeResponse, FrameWriter } from '../protocol/frame.ts';
+import { decodeResponse } from '../protocol/frame-reader.ts';
+import { FrameWriter } from '../protocol/frame-writer.ts';
 import { type CallSubject, failure, type Request, type Response } from '../protocol/messages.ts';
 import { fail, type Outcome, succeed } from '../protocol/status.ts';
 import { type Abandonment, blockOn } from './block-on.ts';

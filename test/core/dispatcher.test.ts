@@ -6,6 +6,8 @@ import { deadlineIn } from '../../src/protocol/deadline.ts';
 import { LARGE_BYTES } from '../../src/protocol/large.ts';
 import { failure, type Request, type Response } from '../../src/protocol/messages.ts';
 
+const LARGE = LARGE_BYTES + 1;
+
 /** Workers whose answers the test gives by hand. */
 class HandWorkers implements Workers {
   readonly size: number;
@@ -81,18 +83,18 @@ describe('the dispatcher', () => {
     const dispatcher = open(workers, { maxQueueCalls: 10, maxQueueBytes: 1e9 });
     const sizes = () =>
       workers.started.map(({ request }) => request.operation === 'tokenize' && request.body.length);
-    for (let i = 0; i < 3; i++) dispatcher.submit(request(LARGE_BYTES + i), LONG());
-    assert.deepEqual(sizes(), [LARGE_BYTES]);
+    for (let i = 0; i < 3; i++) dispatcher.submit(request(LARGE + i), LONG());
+    assert.deepEqual(sizes(), [LARGE]);
     dispatcher.submit(request(1), LONG());
-    assert.deepEqual(sizes(), [LARGE_BYTES, 1]);
+    assert.deepEqual(sizes(), [LARGE, 1]);
     workers.started[0]!.answer(answer(1));
     await sleep(1);
-    assert.deepEqual(sizes(), [LARGE_BYTES, 1, LARGE_BYTES + 1]);
+    assert.deepEqual(sizes(), [LARGE, 1, LARGE + 1]);
   });
 
   it('gives large requests the only worker there is', () => {
     const workers = new HandWorkers(1);
-    open(workers, LIMITS).submit(request(LARGE_BYTES), LONG());
+    open(workers, LIMITS).submit(request(LARGE), LONG());
     assert.equal(workers.started.length, 1);
   });
 

@@ -1,4 +1,4 @@
-import type { RequestFrame } from '../../src/protocol/frame.ts';
+import type { RequestFrame } from '../../src/protocol/frame-layout.ts';
 import { failure, type Response } from '../../src/protocol/messages.ts';
 
 const utf8 = (text: string) => new TextEncoder().encode(text);

@@ -10,6 +10,8 @@ import { LARGE_BYTES } from '../../src/protocol/large.ts';
 import type { Request } from '../../src/protocol/messages.ts';
 import { SecondaryRuntime } from '../../src/sync/runtime.ts';
 
+const LARGE = LARGE_BYTES + 1;
+
 // A wait that never ends is ended by the time limit of the test runner, which kills the file's process.
 const SCRIPT = new URL('./scripted-runtime.js', import.meta.url);
 /** A body whose first byte an echo answers. */
@@ -195,11 +197,11 @@ describe('calls whose workers are busy with those that were given up', () => {
 
   it('leave one worker to the small ones when they are large', () => {
     ready({ workers: 2 });
-    assert.equal(statusOf(act('late', 0, LARGE_BYTES), 10), 'TIMEOUT');
-    const large = runtime.call(act('echo', 1, LARGE_BYTES), deadlineIn(20));
+    assert.equal(statusOf(act('late', 0, LARGE), 10), 'TIMEOUT');
+    const large = runtime.call(act('echo', 1, LARGE), deadlineIn(20));
     assert.match(large.message, /in the queue/);
     assert.deepEqual(idsOf(act('echo', 2), 50), [2]);
-    assert.deepEqual(idsOf(act('echo', 3, LARGE_BYTES)), [3]);
+    assert.deepEqual(idsOf(act('echo', 3, LARGE)), [3]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { decodeRequest, FrameWriter } from '../../src/protocol/frame.ts';
+import { decodeRequest } from '../../src/protocol/frame-reader.ts';
+import { FrameWriter } from '../../src/protocol/frame-writer.ts';
 import { failure, type TokenizeRequest } from '../../src/protocol/messages.ts';
 import { Latch } from '../../src/sync/latch.ts';
 import { type LineEnd, WorkerEnd } from '../../src/sync/line.ts';

@@ -24,6 +24,10 @@ export interface ServiceTask {
 /** Longer than this no native wait may last: V8 does not look for termination inside one. */
 const WAIT_MS = 100;
 
+/** Of a thread's buffer for requests; what a request needs more is given back after it, unless it is little. */
+const BUFFER_BYTES = 256 * 1024;
+const KEPT_BUFFER_BYTES = 4 * 1024 * 1024;
+
 interface Service {
   readonly library: NativeLibrary;
   readonly models: Models;
@@ -35,7 +39,7 @@ class ServiceThread {
   readonly #seed: ServiceSeed;
   readonly #service: Service;
   readonly #writer = new FrameWriter();
-  #buffer = new Uint8Array(256 * 1024);
+  #buffer = new Uint8Array(BUFFER_BYTES);
 
   constructor(seed: ServiceSeed, service: Service) {
     this.#seed = seed;
@@ -55,6 +59,7 @@ class ServiceThread {
       if (found === NEXT.grow) this.#buffer = new Uint8Array(2 ** Math.ceil(Math.log2(job.length)));
       if (found !== NEXT.job) continue;
       this.#answer(job, counters);
+      if (this.#buffer.length > KEPT_BUFFER_BYTES) this.#buffer = new Uint8Array(BUFFER_BYTES);
     }
   }
 

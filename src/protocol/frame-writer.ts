@@ -16,12 +16,16 @@ const utf8 = new TextEncoder();
 /** Texts up to this length are mostly names in ASCII, written quicker than TextEncoder is called. */
 const SHORT = 64;
 
+const FIRST_BYTES = 4096;
+/** What one long prompt made grow beyond this is given back with the next frame. */
+const KEPT_BYTES = 1 << 20;
+
 /**
  * Writes frames into one buffer that grows and is used again: what it returns is valid until the next call. One writer belongs
  * to one thread.
  */
 export class FrameWriter {
-  #buffer = new Uint8Array(4096);
+  #buffer = new Uint8Array(FIRST_BYTES);
   #view = new DataView(this.#buffer.buffer);
   /** Where the next section goes, and its entry in the table. */
   #offset = 0;
@@ -167,8 +171,9 @@ export class FrameWriter {
   }
 
   #reserve(bytes: number): void {
-    if (bytes <= this.#buffer.length) return;
-    this.#buffer = new Uint8Array(2 ** Math.ceil(Math.log2(bytes)));
+    const { length } = this.#buffer;
+    if (bytes <= length && (length <= KEPT_BYTES || bytes > KEPT_BYTES)) return;
+    this.#buffer = new Uint8Array(Math.max(FIRST_BYTES, 2 ** Math.ceil(Math.log2(bytes))));
     this.#view = new DataView(this.#buffer.buffer);
   }
 }

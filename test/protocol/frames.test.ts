@@ -32,6 +32,16 @@ describe('golden frames, which the C tests read too', () => {
   }
 });
 
+describe('a writer that has written a long frame', () => {
+  it('gives its memory back with the next frame', () => {
+    const writer = new FrameWriter();
+    const { response } = GOLDEN_RESPONSES['response-failure']!;
+    const long = writer.response({ ...response, text: 'x'.repeat(4_000_000) }, 1n);
+    assert.equal(decodeResponse(long).ok, true);
+    assert.ok(writer.response(response, 2n).buffer.byteLength < 1_000_000);
+  });
+});
+
 describe('any message', () => {
   const writer = new FrameWriter();
 

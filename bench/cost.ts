@@ -30,7 +30,7 @@ const start: StartCost[] = [];
 for (const model of MODELS) {
   process.stderr.write(`  start: ${model}\n`);
   // The promise is about the first of them.
-  const rounds = quick ? 3 : model === 'qwen3' ? 7 : 3;
+  const rounds = quick ? 1 : model === 'qwen3' ? 7 : 3;
   start.push(...(await startCosts(model, modelDirectory(model), rounds)));
 }
 printTable(startTable(start));
@@ -41,7 +41,7 @@ printTable(loadTable(load));
 console.log('read, parse and tables once; the rest in each worker');
 
 process.stderr.write('  calls: chats of ~40k tokens\n');
-const calls = await callCosts([5, 200], modes(), quick ? 600 : 5_000, quick ? 1 : 9);
+const calls = await callCosts(quick ? [5] : [5, 200], modes(), quick ? 400 : 5_000, quick ? 1 : 9);
 printTable(callsTable(calls));
 console.log('C echo: two programs of C that pass as many bytes over a socket, and do nothing with them');
 console.log("library: AsyncTokenizer with encoder 'library', which epptok serve does not have");
@@ -75,7 +75,7 @@ if (process.platform === 'linux') {
 let copies: CopyCost[] = [];
 if (process.platform === 'linux') {
   process.stderr.write('  copies\n');
-  copies = await copyCosts(quick ? 20 : 100);
+  copies = await copyCosts(quick ? 5 : 100);
   printTable(copiesTable(copies));
 }
 

@@ -146,6 +146,12 @@ bool epptok_i_job_drop(epptok_i_job *job);
 void epptok_i_forget_ticket(epptok_i_host *host, epptok_i_job *job);
 void epptok_i_job_destroy(epptok_i_job *job);
 
+/* NULL if memory ran out. */
+epptok_i_waiter *epptok_i_waiter_take(epptok_i_host *host);
+void epptok_i_waiter_give(epptok_i_host *host, epptok_i_waiter *waiter);
+void epptok_i_idle_push(epptok_i_queue *queue, epptok_i_waiter *waiter);
+void epptok_i_idle_remove(epptok_i_queue *queue, epptok_i_waiter *waiter);
+
 /* ---- host_service.c: host->lock is held ---- */
 
 /* A call has landed with the calling thread, which leads: true if that is a service, and this is the call that it would serve next. */
@@ -154,13 +160,5 @@ bool epptok_i_service_takes(const epptok_i_host *host, const epptok_i_job *job, 
 bool epptok_i_service_begin(epptok_i_host *host, epptok_i_job *job, int64_t now);
 /* Without the lock: the calling thread no longer owes an answer to that call. */
 void epptok_i_service_replied(const epptok_i_host *host, uint64_t ticket);
-
-/* ---- host_queue.c ---- */
-
-/* NULL if memory ran out. */
-epptok_i_waiter *epptok_i_waiter_take(epptok_i_host *host);
-void epptok_i_waiter_give(epptok_i_host *host, epptok_i_waiter *waiter);
-void epptok_i_idle_push(epptok_i_queue *queue, epptok_i_waiter *waiter);
-void epptok_i_idle_remove(epptok_i_queue *queue, epptok_i_waiter *waiter);
 
 #endif
